@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 import steelyard as sy
 from benchmarks.measuring import Row, at_least, at_most, seconds
-from steelyard.voting.counting.logit_weight import clipped_logit
-from steelyard.voting.fitting.offsets.answer_lines import lines
-from steelyard.voting.fitting.offsets.exact import Curve, exact
+from steelyard.voting.fitting.offset_curve import Curve, intervals, lines
+from steelyard.voting.score_weights import clipped_logit
 
 Floats = NDArray[np.float64]
 with np.errstate(divide="ignore"):
@@ -23,7 +22,7 @@ def pool_of(questions: int, samples: int) -> sy.LabelledPool:
 
 
 def calibrate(pool: sy.LabelledPool, z: Floats) -> Curve:
-    return exact(lines(pool, z, pool.known_scores))
+    return intervals(lines(pool, z, pool.known_scores)).curve()
 
 
 def numpy_vote(question: NDArray[np.int64], answer: NDArray[np.int32], weights: Floats) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import polars as pl
 
 import steelyard as sy
 from benchmarks.measuring import Row, at_most, run
-from steelyard.voting.pools.logistic import expit
+from steelyard.voting.pools.scores import expit
 
 ROWS = 10_000_000
 N = 32

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import gaussian_kde
 
 from benchmarks.measuring import Row, at_least, seconds
-from steelyard.voting.counting.density_weight import density
+from steelyard.voting.score_weights import density
 
 POINTS = 32_000
 

@@ -10,7 +10,7 @@ import polars as pl
 import steelyard as sy
 from docs.accuracy.cells import SEEDS, split
 from steelyard.evaluation.matching_compute import compute_to_match
-from steelyard.voting.fitting.auroc import auroc_within
+from steelyard.voting.fitting.score_quality import auroc_within
 
 MATCHED = ("logit", "calibrated")
 GOOD = 0.8  # AUROC within questions

@@ -22,9 +22,8 @@ from steelyard.evaluation.cascade_path import costs_of
 from steelyard.evaluation.cascade_search import FOLDS, CascadeSearch
 from steelyard.evaluation.plan_cascade import by_lot
 from steelyard.evaluation.source_costs import source_costs
-from steelyard.voting.fitting.answer_odds import fit_odds, is_correct, leading
+from steelyard.voting.fitting.answer_odds import Panel, fit_odds, is_correct, leading
 from steelyard.voting.fitting.folds import fold_of
-from steelyard.voting.pools.panel import Panel
 
 PRICES = {
     "Meta-Llama-3.1-8B-Instruct": 0.1,

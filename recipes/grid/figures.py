@@ -13,7 +13,7 @@ from steelyard.cli.grid_figures import FIGURES
 from steelyard.evaluation.accuracy import accuracy
 from steelyard.tables.labelled import load_grid
 from steelyard.tables.sources.bundled_grid import GRID, grid_names
-from steelyard.voting.fitting.auroc import auroc, auroc_within
+from steelyard.voting.fitting.score_quality import auroc, auroc_within
 from steelyard.voting.methods import method_class
 
 DECIMALS = 9

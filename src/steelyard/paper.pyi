@@ -1,7 +1,7 @@
 from steelyard.evaluation.paper.reproduce import reproduce as reproduce
 from steelyard.tables.labelled import load_grid as load_grid
 from steelyard.tables.sources.bundled_grid import grid_names as grid_names
-from steelyard.voting.fitting.offsets.exact import Curve as Curve
+from steelyard.voting.fitting.offset_curve import Curve as Curve
 from steelyard.voting.methods.kde import KDEVote as KDEVote
 from steelyard.voting.methods.linear import LinearVote as LinearVote
 from steelyard.voting.methods.optimal import OptimalVote as OptimalVote

@@ -15,7 +15,7 @@ from steelyard.evaluation.budget_plan import BudgetPlan
 from steelyard.evaluation.cascade_search import CascadeSearch
 from steelyard.evaluation.plan_cascade import plan_cascade
 from steelyard.evaluation.source_costs import source_costs
-from steelyard.voting.pools.panel import Panel
+from steelyard.voting.fitting.answer_odds import Panel
 from steelyard.voting.stopping.cascade import Cascade
 from tests.committees import committee
 from tests.running import steelyard

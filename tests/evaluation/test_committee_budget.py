@@ -22,7 +22,7 @@ from steelyard.evaluation.committee_rivals import Rivals
 from steelyard.evaluation.committee_ways import CommitteeWays
 from steelyard.evaluation.purchase import Purchase, levels_of
 from steelyard.voting.on_demand import asking_rule
-from steelyard.voting.on_demand.rule import replay
+from steelyard.voting.on_demand.base_rule import replay
 from tests.running import steelyard
 from tests.scored_committees import scored_committee, scored_pool
 

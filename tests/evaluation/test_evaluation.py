@@ -14,7 +14,7 @@ from hypothesis import given
 
 import steelyard as sy
 from steelyard.evaluation.accuracy import KEPT, estimate, estimates
-from steelyard.voting.fitting.auroc import auroc, auroc_within
+from steelyard.voting.fitting.score_quality import auroc, auroc_within
 from tests.building import Labelled, labelled, make, pools, without_sources
 
 

@@ -15,8 +15,8 @@ from steelyard.evaluation.budget_plan import BudgetPlan
 from steelyard.evaluation.joint_budget import joint_budget, plan_joint_budget
 from steelyard.evaluation.joint_search import JointSearch, Prices, counted, sizes
 from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.on_demand.readings import texts_asked
-from steelyard.voting.on_demand.rule import replay
 from tests.building import Labelled, labelled
 from tests.running import steelyard
 

@@ -12,7 +12,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.budget_plan import BudgetPlan
-from steelyard.voting.stopping.cascade_origin import CascadeOrigin
+from steelyard.voting.stopping.cascade import CascadeOrigin
 from tests.evaluation.test_cascades import PRICES, cascade_of, planned, pool, table
 from tests.running import Done, steelyard
 

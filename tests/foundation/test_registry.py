@@ -126,7 +126,9 @@ def test_protocols_and_rules_of_other_packages_are_checked_too(monkeypatch: pyte
     )
     with pytest.raises(sy.SettingError, match="it must be a TokenProtocol, a ChatProtocol or a RecordedProtocol"):
         verifiers.registry.__wrapped__().get("mine")
-    with pytest.raises(sy.SettingError, match=r"it must be a subclass of steelyard\.voting\.stopping\.rule\.Rule"):
+    with pytest.raises(
+        sy.SettingError, match=r"it must be a subclass of steelyard\.voting\.stopping\.stopping_rule\.Rule"
+    ):
         stopping.registry.__wrapped__().get("mine")
 
 

@@ -187,7 +187,7 @@ def _changes(methods: list[str], cal: LabelledPool, test: LabelledPool) -> dict[
     """What the default and a committee learned, and how many test verdicts they change against the majority vote."""
     import steelyard as sy
     from steelyard.evaluation.plan_changes import plan_changes
-    from steelyard.voting.methods.abilities.assessable import Assessable
+    from steelyard.voting.methods.base.assessable import Assessable
 
     fitted = [sy.method_class(name)() for name in methods if issubclass(sy.method_class(name), Assessable)]
     bare = test.unlabelled()

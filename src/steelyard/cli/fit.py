@@ -141,7 +141,7 @@ def run(
 
 def _fitted(voter: Method, pool: Pool, n: int | None, more: dict[str, Pool]) -> Method:
     """The method, fitted; the majority vote where the labels can teach it nothing."""
-    from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
+    from steelyard.voting.methods import fit_or_majority
 
     return voter.fit(pool, n=n, **more) if more else fit_or_majority(voter, pool, n)
 
@@ -219,7 +219,7 @@ def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
     """What a method that can be assessed gains on questions it was not fitted on, and what more labels would bring."""
     from steelyard import LabelledPool
     from steelyard.evaluation.learning_curve import learning_curve
-    from steelyard.voting.methods.abilities.assessable import Assessable
+    from steelyard.voting.methods.base.assessable import Assessable
 
     if not isinstance(voter, Assessable) or not isinstance(pool, LabelledPool):
         return {}

@@ -76,7 +76,7 @@ def _explain(name: str, json: bool) -> None:
 
     kind = method_class(name)
     settings: list[dict[str, Any]] = [
-        {"name": each.name, "type": each.told, "default": _plain(each.default), "meaning": each.meaning}
+        {"name": each.name, "type": each.type_text, "default": _plain(each.default), "meaning": each.meaning}
         for each in settings_of(kind)
     ]
     example = _example(kind, settings)

@@ -54,7 +54,7 @@ def after_score(folder: Path, column: str) -> str:
 
 def _learning(folder: Path, column: str | None = None) -> tuple[str, ...]:
     """The words that measure or fit methods by the labels of a run; none where the labels are too few."""
-    from steelyard.voting.methods.base.enough import FEWEST_QUESTIONS
+    from steelyard.voting.methods.base.calibration_checks import FEWEST_QUESTIONS
 
     score = () if column is None else ("--score", column)
     questions = _labelled(folder, column)

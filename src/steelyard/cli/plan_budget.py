@@ -95,7 +95,7 @@ def run(
     from steelyard.foundation.outputs import check_output
     from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method, rename_of_plan
     from steelyard.tables.source_column import source_of_run
-    from steelyard.voting.methods.base.enough import first_samples
+    from steelyard.voting.methods.base.calibration_checks import first_samples
     from steelyard.voting.methods.base.plan import PLAN
 
     check_plan_or_method(plan, method)

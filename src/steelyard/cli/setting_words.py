@@ -51,8 +51,8 @@ def _value(method: type[Method], setting: Setting, text: str) -> Any:
             except ValueError:
                 continue
     if not any(kind in READERS for kind in setting.kinds):
-        raise SettingError(f"{setting.name} is {setting.told}, which cannot be typed: set it in Python")
-    raise SettingError(f"{setting.name} must be {setting.told}, not {text!r}; {_explained(method)}")
+        raise SettingError(f"{setting.name} is {setting.type_text}, which cannot be typed: set it in Python")
+    raise SettingError(f"{setting.name} must be {setting.type_text}, not {text!r}; {_explained(method)}")
 
 
 def _one_of(**words: bool | None) -> Callable[[str], bool | None]:

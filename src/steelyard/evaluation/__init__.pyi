@@ -12,7 +12,7 @@ from steelyard.evaluation.matching_compute import compute_to_match as compute_to
 from steelyard.evaluation.matching_compute import fine_sizes as fine_sizes
 from steelyard.evaluation.sample_requirements import samples_needed as samples_needed
 from steelyard.sampling.online.standing import Standing as Standing
-from steelyard.voting.counting.tally import tally as tally
 from steelyard.voting.stopping import rule_class as rule_class
 from steelyard.voting.stopping import rule_names as rule_names
-from steelyard.voting.stopping.rule import Rule as Rule
+from steelyard.voting.stopping.stopping_rule import Rule as Rule
+from steelyard.voting.tally import tally as tally

@@ -20,9 +20,8 @@ from steelyard.foundation.errors import (
     did_you_mean,
     need_numbers,
 )
-from steelyard.voting.fitting.suspicious_scores import warn_of_suspicious_scores
-from steelyard.voting.methods import method_class, method_names
-from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
+from steelyard.voting.fitting.score_quality import warn_of_suspicious_scores
+from steelyard.voting.methods import fit_or_majority, method_class, method_names
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.notebook import html_table
 from steelyard.voting.pools.pool import LabelledPool, Pool

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from steelyard.evaluation.cascade_search import FOLDS, CascadeSearch
 from steelyard.evaluation.rule_search import Paired
 from steelyard.foundation.errors import CalibrationError, SettingError, need_numbers
-from steelyard.voting.fitting.answer_odds import is_correct
+from steelyard.voting.fitting.answer_odds import Panel, is_correct
 from steelyard.voting.pools.arrays import Ints
-from steelyard.voting.pools.panel import Panel
 from steelyard.voting.stopping.cascade import Cascade, Replayed
 
 BUDGETS = (3.0, 1.5, 1.0, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1)  # of the cost of the best single source

@@ -14,10 +14,9 @@ from steelyard.evaluation.accuracy import estimates, need_labels
 from steelyard.evaluation.cascade_path import costs_of
 from steelyard.evaluation.source_costs import source_costs
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, SteelyardWarning
-from steelyard.voting.fitting.answer_odds import is_correct
+from steelyard.voting.fitting.answer_odds import Panel, is_correct
 from steelyard.voting.methods import load
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.pools.panel import Panel
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.stopping.cascade import Cascade
 

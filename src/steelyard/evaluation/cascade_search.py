@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.cascade_shape import Gated, Group, Shape, groups
-from steelyard.voting.fitting.answer_odds import Leading, fit_odds, is_correct, leading
+from steelyard.voting.fitting.answer_odds import Leading, Panel, fit_odds, is_correct, leading
 from steelyard.voting.pools.arrays import Ints
-from steelyard.voting.pools.panel import Panel
 from steelyard.voting.stopping.cascade import Cascade, Step, reachable
 
 FOLDS = 5

@@ -27,7 +27,7 @@ from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.calibrated import CalibratedVote
 from steelyard.voting.methods.committee import CommitteeVote
 from steelyard.voting.on_demand import asking_rule
-from steelyard.voting.on_demand.rule import replay
+from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.pools.arrays import Bools, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
 

@@ -24,9 +24,8 @@ from steelyard.tables.plan_reading import answers_of_plan
 from steelyard.tables.sources.bundled_grid import is_grid
 from steelyard.tables.sources.opening import open_table
 from steelyard.tables.vote_warnings import warn_of_plan
-from steelyard.voting.methods import default_method, load, method_class, method_names
-from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
-from steelyard.voting.methods.base.enough import first_samples
+from steelyard.voting.methods import default_method, fit_or_majority, load, method_class, method_names
+from steelyard.voting.methods.base.calibration_checks import first_samples
 from steelyard.voting.pools.pool import LabelledPool
 
 DECIDED = {"question", "answer", "votes", "confidence"}  # the columns by which a file of verdicts is known

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from steelyard.voting.confidence.calibration_error import calibration_curve
-from steelyard.voting.methods import method_class
-from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
+from steelyard.voting.methods import fit_or_majority, method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Bools, Floats
 from steelyard.voting.pools.pool import LabelledPool

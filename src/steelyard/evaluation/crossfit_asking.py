@@ -16,17 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import CalibrationError, SettingError, SteelyardWarning
-from steelyard.voting.fitting.choice_likelihood import log_likelihood
+from steelyard.voting.fitting.conditional_logit import log_likelihood
 from steelyard.voting.fitting.folds import fold_of
-from steelyard.voting.fitting.log_odds_line import log_odds_line
-from steelyard.voting.fitting.newton import maximise, ridge
-from steelyard.voting.methods.base.enough import FEWEST_QUESTIONS
+from steelyard.voting.fitting.probability_curves import log_odds_line
+from steelyard.voting.fitting.solvers import maximise, ridge
+from steelyard.voting.methods.base.calibration_checks import FEWEST_QUESTIONS
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.on_demand.filling import Filling
-from steelyard.voting.on_demand.lead import answer_totals
-from steelyard.voting.on_demand.learned import Asking, log_odds, verdict_was_read, vote_odds
+from steelyard.voting.on_demand.asking import Asking, Filling, log_odds, verdict_was_read, vote_odds
+from steelyard.voting.on_demand.base_rule import AskingRule, answer_totals, replay
 from steelyard.voting.on_demand.readings import Readings, readings, texts_asked
-from steelyard.voting.on_demand.rule import AskingRule, replay
 from steelyard.voting.on_demand.rules.exact import Exact
 from steelyard.voting.on_demand.rules.expected import Expected
 from steelyard.voting.pools.arrays import Bools, Ints

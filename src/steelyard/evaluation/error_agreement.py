@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.fitting.voices import modal_answers
+from steelyard.voting.fitting.source_votes import modal_answers
 from steelyard.voting.pools.pool import LabelledPool
 
 Square = NDArray[np.float64]  # [S, S]

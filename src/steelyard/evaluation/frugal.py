@@ -17,8 +17,8 @@ from steelyard.voting.methods import method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.majority import MajorityVote
 from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.on_demand.readings import texts_asked
-from steelyard.voting.on_demand.rule import replay
 from steelyard.voting.pools.pool import LabelledPool
 from steelyard.voting.pools.verdicts import Verdicts
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from steelyard.evaluation.crossfit_asking import CrossfitAsking
 from steelyard.foundation.errors import CalibrationError, SettingError, need_numbers
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.on_demand.learned import PROVEN
+from steelyard.voting.on_demand.asking import PROVEN
 from steelyard.voting.on_demand.readings import texts_asked
 from steelyard.voting.pools.pool import LabelledPool
 

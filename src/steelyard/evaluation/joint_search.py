@@ -27,8 +27,8 @@ from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.majority import MajorityVote
 from steelyard.voting.methods.vanilla import VanillaVote
 from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.on_demand.readings import texts_asked
-from steelyard.voting.on_demand.rule import replay
 from steelyard.voting.pools.pool import LabelledPool
 
 MARGINS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.voting.methods import method_class
+from steelyard.voting.methods.base.guarded import out_of_fold
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.methods.base.out_of_fold import out_of_fold
 from steelyard.voting.pools.pool import LabelledPool
 
 

@@ -19,13 +19,11 @@ from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.source_costs import source_costs
 from steelyard.evaluation.trajectories import FEWEST, FOLDS
 from steelyard.foundation.errors import CalibrationError, SettingError
-from steelyard.voting.fitting.answer_odds import is_correct
+from steelyard.voting.fitting.answer_odds import Panel, is_correct
 from steelyard.voting.fitting.folds import fold_of
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.pools.panel import Panel
 from steelyard.voting.pools.pool import LabelledPool, Pool
-from steelyard.voting.stopping.cascade import Cascade
-from steelyard.voting.stopping.cascade_origin import CascadeOrigin, digests
+from steelyard.voting.stopping.cascade import Cascade, CascadeOrigin, digests
 
 RIVALS = {"gain": "the best source"}
 ENOUGH = 2000  # questions to learn a cascade on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.voting.methods.abilities.assessable import Assessable
+from steelyard.voting.methods.base.assessable import Assessable
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.verdicts import Verdicts
 

@@ -17,7 +17,7 @@ from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, tra
 from steelyard.foundation.errors import CalibrationError
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import Rule
 
 RIVALS = {"gain": "fixed"}
 

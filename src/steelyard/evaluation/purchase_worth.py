@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from steelyard.evaluation.cascade_search import FOLDS, REALISED, REFITS
 from steelyard.evaluation.committee_prices import PricedPool, paid
 from steelyard.evaluation.purchase import Purchase
-from steelyard.voting.counting.logit_weight import clipped_logit
-from steelyard.voting.fitting.answer_odds import fit_odds, is_correct, leading
+from steelyard.voting.fitting.answer_odds import Panel, fit_odds, is_correct, leading
 from steelyard.voting.fitting.folds import fold_of
 from steelyard.voting.pools.arrays import Ints, places_among
-from steelyard.voting.pools.panel import Panel
+from steelyard.voting.score_weights import clipped_logit
 
 READ = 2  # responses of every answer
 LEAST = 0.1  # spread of the logits of a source

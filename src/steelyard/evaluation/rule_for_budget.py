@@ -26,7 +26,7 @@ from steelyard.evaluation.rule_search import (
 from steelyard.evaluation.trajectories import Trajectories
 from steelyard.foundation.errors import CalibrationError, SettingError, need_numbers
 from steelyard.voting.stopping import rule_names
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import Rule
 
 CLOSE = 1e-9
 SURE = 0.95  # that a loss is held

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from steelyard.evaluation.trajectories import Trajectories
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.stopping import rule_class
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import Rule
 
 LEAST = (1, 2, 3, 4)
 

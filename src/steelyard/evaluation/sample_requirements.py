@@ -22,7 +22,7 @@ from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectorie
 from steelyard.voting.methods import default_method, method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import LabelledPool
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import Rule
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean, need_numbers
 from steelyard.voting.pools.pool import Pool
-from steelyard.voting.stopping.cascade_origin import MILLION
+from steelyard.voting.stopping.cascade import MILLION
 
 
 def checked_prices(prices: Mapping[str, float], sources: tuple[str, ...]) -> dict[str, float]:

@@ -21,8 +21,7 @@ from steelyard.voting.fitting.folds import fold_of
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import LabelledPool
-from steelyard.voting.stopping.prefix_votes import PrefixVotes, prefix_votes
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule, prefix_votes
 
 FOLDS = 5
 FEWEST = 20  # questions, so that every fold leaves enough to fit on

@@ -15,16 +15,10 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import LabelError, SteelyardWarning, TableError
 from steelyard.tables.asked_scores import joined_asked, with_asked_scores
 from steelyard.tables.duplicates import TEXT_CODE, codes_of
-from steelyard.voting.pools.arrays import (
-    Bools,
-    Codes,
-    Floats,
-    Ints,
-    checked_scores,
-    number_keys,
-)
+from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_keys
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.pool import LabelledPool, Origin, Pool
+from steelyard.voting.pools.scores import checked_scores
 
 # Texts are compared by a 64-bit hash. With a secret seed, collisions between the texts of a question
 # cannot be constructed, and by chance they occur once in 10^19 pairs.

@@ -27,9 +27,9 @@ from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.file_checks import name_in_errors, reading
 from steelyard.tables.table_answers import TEXT_ROWS, evidence_of, settle_placeholders, text_expression
 from steelyard.tables.vote_warnings import single_responses
-from steelyard.voting.pools.arrays import ScoreRangeError
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.pool import Origin, Pool
+from steelyard.voting.pools.scores import ScoreRangeError
 
 
 def read(

@@ -23,7 +23,7 @@ from steelyard.foundation.errors import (
 from steelyard.tables.columns import KNOWN
 from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, parse_score, split_scores
-from steelyard.voting.pools.arrays import ScoreRangeError, outside
+from steelyard.voting.pools.scores import ScoreRangeError, outside
 
 EVERY = "*"
 NO_SCORE = "none"

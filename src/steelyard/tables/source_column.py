@@ -15,7 +15,7 @@ from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parts import is_parted_run
 from steelyard.tables.names import LLMS, key
-from steelyard.voting.pools.sources import MOST, checked_names
+from steelyard.voting.pools.arrays import MOST_SOURCES, checked_names
 
 USUAL = "llm"
 
@@ -52,7 +52,7 @@ def source_names(frame: pl.LazyFrame, schema: pl.Schema, column: str | None) -> 
         raise ColumnError(f"the column {column!r} does not say who answered: choose another, such as {USUAL!r}")
     if schema[column].is_nested() or schema[column] == pl.Object:
         raise ColumnError(f"the column {column!r} contains {schema[column]}, not one name per response")
-    names = _distinct(frame, column, MOST + 2)
+    names = _distinct(frame, column, MOST_SOURCES + 2)
     if names.null_count():
         raise ColumnError(f"some responses have no source: fill the column {column!r}, or drop those rows")
     return checked_names(names.sort().to_list(), column)

@@ -27,8 +27,8 @@ from steelyard.tables.vote_warnings import check_several, note_pooled_llms, note
 from steelyard.voting.confidence.drift import score_drift, some_question_means
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.methods import load, method_class, method_names
+from steelyard.voting.methods.base.calibration_checks import too_many
 from steelyard.voting.methods.base.configured import clone
-from steelyard.voting.methods.base.enough import too_many
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import Origin, Pool

@@ -12,7 +12,7 @@ from steelyard.foundation.errors import SteelyardNote, SteelyardWarning, TableEr
 from steelyard.tables.score_columns import more_is_better, score_columns
 from steelyard.tables.source_column import llm_column
 from steelyard.tables.writing import VERDICTS
-from steelyard.voting.methods.base.enough import listed
+from steelyard.voting.methods.base.calibration_checks import listed
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import Origin

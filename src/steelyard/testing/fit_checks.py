@@ -11,7 +11,7 @@ import numpy as np
 from steelyard.testing.pools import calibration_pool, require, visible, voting_pool
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.plan import read_plan
-from steelyard.voting.methods.base.stored import method_from_plan
+from steelyard.voting.methods.base.plan_loading import method_from_plan
 
 ARRAYS = ("starts", "answer", "scores", "base", "width", "answer_correct")
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import gaussian_kde
 
 import steelyard as sy
-from steelyard.voting.counting.logit_weight import clipped_logit, logit
+from steelyard.voting.score_weights import clipped_logit, logit
 from tests.building import labelled
 from tests.evaluation.paper.grids import one, plain_splits, responses
 

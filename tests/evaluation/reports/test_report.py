@@ -21,7 +21,7 @@ from steelyard.evaluation.reports.page import LARGEST, report
 from steelyard.evaluation.reports.style import colour
 from steelyard.evaluation.reports.summary import open_case, summarise
 from steelyard.voting.confidence.calibration_error import calibration_curve
-from steelyard.voting.methods.abilities.response_losses import response_losses
+from steelyard.voting.methods.base.response_losses import response_losses
 from tests.building import labelled
 from tests.running import steelyard
 

@@ -12,8 +12,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.sampling.llm.draws import Draw
-from steelyard.voting.stopping.cascade import Cascade, Step
-from steelyard.voting.stopping.cascade_origin import CascadeOrigin
+from steelyard.voting.stopping.cascade import Cascade, CascadeOrigin, Step
 from tests.running import Done, steelyard
 from tests.sampling.jobs.test_cascade_ballot import CASCADE, ODDS, voter
 from tests.upstreams import FaultUpstream, fault_upstream

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.answers.reader import AnswerReader
-from steelyard.voting.stopping.prefix_votes import prefix_votes
 from steelyard.voting.stopping.rules.beta import Beta
 from steelyard.voting.stopping.rules.confidence import Confidence
 from steelyard.voting.stopping.rules.fixed import Fixed
+from steelyard.voting.stopping.stopping_rule import prefix_votes
 from tests.building import Labelled, labelled
 
 HONEST = [name for name in sy.method_names() if not sy.method_class(name).oracle]

@@ -107,7 +107,7 @@ def test_a_source_is_asked_for_as_many_samples_as_it_was_learned_with() -> None:
 
 
 def test_a_ballot_does_what_the_replay_of_the_cascade_does() -> None:
-    from steelyard.voting.pools.panel import Panel
+    from steelyard.voting.fitting.answer_odds import Panel
 
     labelled = pool(committee({"a": 0.6, "b": 0.6, "c": 0.9, "d": 0.3}, 40, seed=4))
     found = CASCADE.replay(Panel.of(labelled))

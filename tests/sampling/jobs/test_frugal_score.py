@@ -17,7 +17,7 @@ from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import number_of
 from steelyard.voting.on_demand import asking_rule
-from steelyard.voting.on_demand.rule import replay
+from steelyard.voting.on_demand.base_rule import replay
 from tests.running import Done, steelyard
 from tests.runs.runs_small import small_run
 from tests.sampling.jobs.on_demand import COLUMN, asked_in, mixed_run, plan_for, scores_of, verdicts_with_all_scores

@@ -78,7 +78,7 @@ def test_a_very_good_verifier_and_a_small_table_are_not_suspected() -> None:
     rng = np.random.default_rng(0)
     noise = pl.Series(rng.normal(0, 0.25, TABLE.height))
     good = TABLE.with_columns(score=(pl.col("correct") * 0.8 + 0.1 + noise).clip(0, 1))
-    from steelyard.voting.fitting.auroc import auroc_within
+    from steelyard.voting.fitting.score_quality import auroc_within
 
     assert auroc_within(labelled(good)) > 0.97
     assert not [text for text in said(lambda: sy.LogitVote().fit(labelled(good))) if LEAK in text]

@@ -12,20 +12,17 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import steelyard as sy
-from steelyard.voting.confidence.correctness_by_samples import (
+from steelyard.voting.confidence.correctness_model import (
     NUMBERS,
+    PRIOR,
+    WEIGHT,
     CorrectnessBySamples,
+    factors,
+    most_likely,
     octaves,
     winners_correct,
 )
-from steelyard.voting.confidence.correctness_model import (
-    PRIOR,
-    WEIGHT,
-    factors,
-    most_likely,
-)
-from steelyard.voting.fitting.answer_features import answer_features
-from steelyard.voting.fitting.conditional_logit import choice_probabilities
+from steelyard.voting.fitting.conditional_logit import answer_features, choice_probabilities
 from tests.building import Labelled, labelled
 
 

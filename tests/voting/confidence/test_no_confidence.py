@@ -11,8 +11,8 @@ import pytest
 import steelyard as sy
 from steelyard.evaluation.confidence_quality import confidence_table
 from steelyard.evaluation.frugal import evaluate_frugal
-from steelyard.voting.stopping.prefix_votes import prefix_of
 from steelyard.voting.stopping.rules.confidence import Confidence
+from steelyard.voting.stopping.stopping_rule import prefix_of
 from tests.building import Labelled
 from tests.running import steelyard
 

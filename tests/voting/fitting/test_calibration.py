@@ -12,15 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import steelyard as sy
-from steelyard.voting.counting.linear_weight import shifted
-from steelyard.voting.counting.logit_weight import clipped_logit
-from steelyard.voting.counting.quantize import quantize
-from steelyard.voting.fitting.offsets.answer_lines import Lines, lines
-from steelyard.voting.fitting.offsets.bagged import bagged
-from steelyard.voting.fitting.offsets.exact import Curve, exact, intervals
-from steelyard.voting.fitting.offsets.grid_search import grid
-from steelyard.voting.fitting.offsets.likelihood import likelihood, likelihood_with_slope
+from steelyard.voting.fitting.offset_curve import Curve, Lines, intervals, lines
+from steelyard.voting.fitting.offset_rules import bagged, grid, likelihood, likelihood_with_slope
 from steelyard.voting.methods.base.offset_vote import RULES
+from steelyard.voting.score_weights import clipped_logit, shifted
+from steelyard.voting.tally import quantize
 from tests.building import Labelled, labelled, make, pools
 
 
@@ -48,13 +44,13 @@ def _between(curve: Curve) -> list[float]:
 
 @given(pools())
 def test_the_exact_curve_is_what_voting_at_every_offset_gives(pool: Labelled) -> None:
-    curve = exact(_lines(pool))
+    curve = intervals(_lines(pool)).curve()
     assert [int(c) for c in curve.correct] == [_votes_right(pool, beta) for beta in _between(curve)]
 
 
 @given(pools())
 def test_no_offset_below_the_largest_score_beats_the_exact_optimum(pool: Labelled) -> None:
-    curve = exact(_lines(pool))
+    curve = intervals(_lines(pool)).curve()
     tried = np.append(np.linspace(-9, curve.top, 400, endpoint=False) if curve.top > -np.inf else [], -np.inf)
     on_an_edge = np.isin(tried, curve.edges)  # there ties decide, not the curve
     assert curve.best >= max(_votes_right(pool, beta) for beta in tried[~on_an_edge])
@@ -70,7 +66,7 @@ def test_counting_lines_is_voting_also_on_ties_and_at_the_limits(pool: Labelled,
 def test_voting_at_the_chosen_point_answers_the_most_questions(pool: Labelled, in_logits: bool) -> None:
     """Also at the majority limit, where ties go by summed score and not by summed evidence."""
     z = quantize(clipped_logit(_evidence(pool))) if in_logits else _evidence(pool)
-    curve = exact(lines(pool, z, pool.known_scores))
+    curve = intervals(lines(pool, z, pool.known_scores)).curve()
     assert curve.chosen < np.inf
     correct = sy.evaluation.tally(pool, shifted(z, float(quantize(curve.chosen)))).correct(pool).sum()
     assert correct == curve.best
@@ -110,13 +106,13 @@ def test_the_order_of_the_file_does_not_change_a_fit() -> None:
 
 def test_a_question_with_two_correct_answers_counts_once_at_most() -> None:
     pool = make([(0, 0, 0.9, True), (0, 1, 0.4, True), (0, 1, 0.4, True), (0, 2, 0.1, False)])
-    assert set(exact(_lines(pool)).correct.tolist()) <= {0, 1}
+    assert set(intervals(_lines(pool)).curve().correct.tolist()) <= {0, 1}
 
 
 def test_the_curve_of_one_question_read_by_hand() -> None:
     # right: one vote, 0.75; wrong: two votes, 0.25 each. Right wins where 0.75 - b > 0.5 - 2b: b > -0.25.
     pool = make([(0, 0, 0.75, True), (0, 1, 0.25, False), (0, 1, 0.25, False)])
-    curve = exact(_lines(pool))
+    curve = intervals(_lines(pool)).curve()
     assert curve.edges.tolist() == [-0.25]
     assert curve.correct.tolist() == [0, 1]
     assert curve.optimal == [(-0.25, 0.75)]  # beyond the largest score every weight is negative
@@ -171,7 +167,7 @@ def test_bagging_is_the_mean_of_optima_of_resampled_questions(cal: Labelled) -> 
     for _ in range(30):
         times = rng.multinomial(cal.n_questions, np.full(cal.n_questions, 1 / cal.n_questions))
         again = cal.take(np.repeat(np.arange(cal.n_questions), times))
-        chosen.append(exact(_lines(again)).chosen)
+        chosen.append(intervals(_lines(again)).curve().chosen)
     assert bagged(wins, cal.rank, bags=30, seed=5) == pytest.approx(np.mean(chosen), abs=1e-9)
 
 

@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
-from steelyard.voting.fitting.consensus import agreement
-from steelyard.voting.fitting.joint_weights import joint_weights, mean_correlation
-from steelyard.voting.fitting.source_accuracy import shrunk_chances
-from steelyard.voting.fitting.source_votes import SourceVotes, likelihood
+from steelyard.voting.fitting.source_reliability import joint_weights, mean_correlation, shrunk_chances
+from steelyard.voting.fitting.source_votes import SourceVotes, agreement, likelihood
 from tests.committees import committee, pool
 
 

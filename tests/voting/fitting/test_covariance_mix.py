@@ -10,7 +10,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.voting.fitting.covariance_mix import covariance_mix
-from steelyard.voting.pools.logistic import expit
+from steelyard.voting.pools.scores import expit
 from tests.running import steelyard
 
 LOADINGS = np.array([0.9, 0.6, 0.3, 0.0])  # how much each score has of being correct, in units of its spread

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.evaluation.subset_counts import answers_correctly
-from steelyard.voting.counting import logit_weight as logit
-from steelyard.voting.fitting.mixing import Mix
-from steelyard.voting.fitting.within_question import WithinQuestionLogit
-from steelyard.voting.pools.arrays import mean_score
+from steelyard.voting.fitting.mixing import Mix, WithinQuestionLogit
+from steelyard.voting.pools.scores import mean_score
+from steelyard.voting.score_weights import clipped_logit
 from tests.building import Labelled, labelled, pools
 
 LEARNING = [sy.CalibratedVote, sy.LogitVote, sy.paper.LinearVote, sy.paper.KDEVote]
@@ -50,8 +49,8 @@ def test_a_sum_of_columns_is_read_as_its_parts_and_their_mean() -> None:
     assert pool.parts is not None
     assert pool.origin.parts == ("good", "other")
     assert np.array_equal(pool.parts, frame.select("good", "other").to_numpy())
-    z = logit.clipped_logit(pool.parts)
-    assert np.allclose(logit.clipped_logit(pool.known_scores), z.mean(axis=1))
+    z = clipped_logit(pool.parts)
+    assert np.allclose(clipped_logit(pool.known_scores), z.mean(axis=1))
 
 
 def test_a_star_stands_for_every_reducer() -> None:
@@ -92,7 +91,7 @@ def test_the_mix_is_the_optimum_of_its_definition() -> None:
     pool = read(table(40, 6))
     assert pool.parts is not None
     mix, keep = Mix.fit(pool), pool.readable
-    z = logit.clipped_logit(pool.parts)
+    z = clipped_logit(pool.parts)
     x = (z - z[keep].mean(axis=0)) / z[keep].std(axis=0)
 
     def loss(c: Any) -> float:

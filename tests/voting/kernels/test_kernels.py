@@ -14,11 +14,10 @@ import steelyard as sy
 from steelyard.evaluation.exact_subsets import best_of_n, pass_at_n
 from steelyard.evaluation.subset_counts import count_by_adding
 from steelyard.voting import kernels
-from steelyard.voting.fitting.offsets.answer_lines import lines
-from steelyard.voting.fitting.offsets.exact import intervals
-from steelyard.voting.fitting.offsets.likelihood import likelihood_with_slope
-from steelyard.voting.fitting.question_oracle import question_ratio
-from steelyard.voting.stopping.prefix_votes import prefix_votes
+from steelyard.voting.fitting.llm_reliability import question_ratio
+from steelyard.voting.fitting.offset_curve import intervals, lines
+from steelyard.voting.fitting.offset_rules import likelihood_with_slope
+from steelyard.voting.stopping.stopping_rule import prefix_votes
 from tests.building import Labelled
 from tests.committees import committee
 

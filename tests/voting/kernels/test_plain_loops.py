@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.voting import kernels
-from steelyard.voting.kernels.plain import plain
+from steelyard.voting.kernels.compilation import plain
 from tests.building import labelled
 from tests.running import unmeasured
 from tests.voting.kernels.test_kernels import LOOPS

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import steelyard as sy
-from steelyard.voting.methods.abilities.offset import with_offset
+from steelyard.voting.methods.base.offset_vote import with_offset
 from tests.building import Labelled
 
 METHODS = [sy.method_class(name) for name in sy.method_names()]
@@ -73,5 +73,5 @@ def test_a_method_alone_loads_nothing_of_what_wraps_it() -> None:
     )
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     assert "steelyard.voting.methods.base.method" in loaded
-    wrapping = ("fitting", "confidence", "stopping", "on_demand.filling", "on_demand.learned", "methods.base.stored")
+    wrapping = ("fitting", "confidence", "stopping", "on_demand.asking", "methods.base.plan_loading")
     assert [name for name in loaded if name.startswith(tuple(f"steelyard.voting.{part}" for part in wrapping))] == []

@@ -16,23 +16,25 @@ from scipy.optimize import minimize, minimize_scalar
 
 import steelyard as sy
 from steelyard.evaluation.accuracy import need_labels
-from steelyard.voting.counting import logit_weight as logit
-from steelyard.voting.fitting.answer_features import FEATURES, AnswerFeatures, answer_features
 from steelyard.voting.fitting.conditional_logit import (
+    FEATURES,
     MAJORITY,
     MEAN_PENALTY,
     PENALTIES,
     VOTES_PENALTY,
+    AnswerFeatures,
+    answer_features,
     choice_probabilities,
     fit_conditional_logit,
 )
-from steelyard.voting.methods.base.out_of_fold import out_of_fold
-from steelyard.voting.pools.logistic import expit
+from steelyard.voting.methods.base.guarded import out_of_fold
+from steelyard.voting.pools.scores import expit
+from steelyard.voting.score_weights import clipped_logit
 from tests.building import Labelled, labelled
 
 
 def answers_of(pool: sy.Pool) -> AnswerFeatures:
-    return answer_features(pool, logit.clipped_logit(pool.known_scores))
+    return answer_features(pool, clipped_logit(pool.known_scores))
 
 
 def test_a_slate_holds_what_is_known_of_every_answer() -> None:
@@ -40,7 +42,7 @@ def test_a_slate_holds_what_is_known_of_every_answer() -> None:
         question=[0, 0, 0, 0, 1], answer=[4, 9, 4, -1, 7], scores=[0.2, 0.9, 0.6, 0.5, 0.5], correct=[1, 0, 1, 0, 0]
     )
     found = answers_of(pool)
-    z = logit.clipped_logit(np.array([0.2, 0.9, 0.6]))
+    z = clipped_logit(np.array([0.2, 0.9, 0.6]))
     assert FEATURES == ("votes", "mean", "best", "sum", "share")
     assert found.x[0] == pytest.approx([np.log(2), np.log(0.4), z[2], (z[0] + z[2]) / 4, 0.5])
     assert found.x[1] == pytest.approx([0.0, np.log(0.9), z[1], z[1] / 4, 0.25])
@@ -245,7 +247,7 @@ def test_settings_that_cannot_work(setting: dict[str, Any], words: str, cal: Lab
 def test_platt_is_the_maximum_of_its_penalised_likelihood(cal: Labelled) -> None:
     vote = sy.paper.PlattVote().fit(cal)
     known = cal.readable
-    x = (logit.clipped_logit(cal.known_scores[known]) - vote.centre_) / vote.scale_
+    x = (clipped_logit(cal.known_scores[known]) - vote.centre_) / vote.scale_
     y = cal.correct[known]
 
     def loss(slope: float) -> float:

@@ -30,7 +30,7 @@ def test_a_clique_of_copies_does_not_take_over() -> None:
     sources = {"ant": 0.85, "bee": 0.75, "cat": 0.75, "poor": 0.3}
     copies = {f"poor{i}": "poor" for i in range(5)}
     many = pool(committee(sources, 300, seed=4, copies=copies))
-    with pytest.warns(sy.SteelyardWarning, match="without labels copies cannot be told from"):
+    with pytest.warns(sy.SteelyardWarning, match="without labels copies cannot be distinguished from"):
         vote = sy.ConsensusVote().fit(many)
     assert accuracy(vote, many) > accuracy(sy.MajorityVote(), many) + 0.3
     assert vote.weigh(many)[many.source == many.sources.index("poor")].max() <= vote.weights_["ant"] / 6

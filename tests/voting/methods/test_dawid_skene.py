@@ -103,7 +103,7 @@ def test_answers_beyond_the_closed_set_cannot_win_and_are_told() -> None:
     rows = [("q", "ann", "maybe"), ("q", "bob", "maybe"), ("q", "yea", "maybe"), ("q", "yes", "y")]
     table = pl.DataFrame(rows, ["question", "llm", "answer"], orient="row")
     odd = sy.read(table, source="llm", answers="exact", score="none")
-    with pytest.warns(sy.SteelyardWarning, match="3 answers are none of n, y: they cannot win"):
+    with pytest.warns(sy.SteelyardWarning, match="3 answers are not among n, y and cannot win"):
         verdicts = vote.predict(odd)
     assert verdicts.to_polars()["answer"].to_list() == ["y"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.voting.methods.abilities import response_losses as module
-from steelyard.voting.methods.abilities.response_losses import response_losses
+from steelyard.voting.methods.base import response_losses as module
+from steelyard.voting.methods.base.response_losses import response_losses
 from tests.building import labelled
 
 

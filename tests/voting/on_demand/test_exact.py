@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.voting.on_demand import asking_names, asking_rule
+from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.on_demand.readings import readings, texts_asked
-from steelyard.voting.on_demand.rule import replay
 
 VARIANTS = {
     "calibrated": {},

@@ -14,9 +14,9 @@ import steelyard as sy
 from steelyard.evaluation.frugal import evaluate_frugal
 from steelyard.evaluation.frugal_plan import learn_asking
 from steelyard.voting.on_demand import asking_rule
-from steelyard.voting.on_demand.filling import Filling
+from steelyard.voting.on_demand.asking import Filling
+from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.on_demand.readings import texts_asked
-from steelyard.voting.on_demand.rule import replay
 from tests.running import steelyard
 from tests.scored_committees import scored_pool
 

@@ -16,10 +16,10 @@ from scipy.stats import beta as beta_distribution
 import steelyard as sy
 from steelyard.evaluation.confidence_quality import measures
 from steelyard.voting.stopping import rule_from
-from steelyard.voting.stopping.prefix_votes import prefix_votes
 from steelyard.voting.stopping.rules.beta import Beta, keeps_leading
 from steelyard.voting.stopping.rules.confidence import Confidence
 from steelyard.voting.stopping.rules.fixed import Fixed
+from steelyard.voting.stopping.stopping_rule import prefix_votes
 from tests.building import Labelled, labelled, pools
 
 RULES = [sy.evaluation.rule_class(name) for name in sy.evaluation.rule_names()]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from steelyard.evaluation.paper.settings import Item, Settings
 from steelyard.foundation.errors import SteelyardError, TableError
-from steelyard.voting.fitting.auroc import auroc_within
+from steelyard.voting.fitting.score_quality import auroc_within
 from steelyard.voting.pools.pool import LabelledPool, Pool
 
 FEWEST = 60  # questions: 12 to calibrate on, 36 to test on

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.percentages import tenths
-from steelyard.voting.counting.tally import answer_totals
-from steelyard.voting.methods.abilities.response_losses import response_losses
 from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.response_losses import response_losses
 from steelyard.voting.pools.pool import Pool
+from steelyard.voting.tally import answer_totals
 
 TINY = 1e-300
 Kind = Literal["probability", "weight", "share"]

@@ -10,7 +10,7 @@ import polars as pl
 
 from steelyard.evaluation.accuracy import estimates
 from steelyard.evaluation.reports.summary import BASELINES, Case
-from steelyard.voting.methods.abilities.offset import with_offset
+from steelyard.voting.methods.base.offset_vote import with_offset
 from steelyard.voting.pools.pool import LabelledPool
 
 BINS = 25  # of the histogram of scores

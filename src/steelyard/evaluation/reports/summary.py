@@ -13,9 +13,8 @@ from steelyard.evaluation.accuracy_curves import Curves, curves
 from steelyard.evaluation.matching_compute import ComputeToMatch, compute_to_match, fine_sizes
 from steelyard.foundation.errors import LabelError, SettingError
 from steelyard.voting.confidence.calibration_error import CalibrationCurve, calibration_curve
-from steelyard.voting.fitting.auroc import auroc, auroc_within
-from steelyard.voting.methods import configured, method_class
-from steelyard.voting.methods.abilities.fit_or_majority import fit_or_majority
+from steelyard.voting.fitting.score_quality import auroc, auroc_within
+from steelyard.voting.methods import configured, fit_or_majority, method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import LabelledPool
 from steelyard.voting.pools.verdicts import Verdicts

@@ -9,8 +9,8 @@ from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.parted_bill import run_bills
 from steelyard.tables.score_spelling import parse_score
 from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.on_demand.readings import texts_asked
-from steelyard.voting.on_demand.rule import replay
 
 RULE = "exact"
 

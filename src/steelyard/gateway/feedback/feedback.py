@@ -34,7 +34,7 @@ from steelyard.gateway.vote.policies import AnswerPolicy
 from steelyard.runs.feedback_folder import MAX_BYTES, REQUEST, FeedbackFolder, FeedbackSettings, Record, confidence_in
 from steelyard.voting.confidence.calibration_error import calibration_curve
 from steelyard.voting.confidence.drift import MOST_REFERENCES, score_drift
-from steelyard.voting.counting.logit_weight import clipped_logit
+from steelyard.voting.score_weights import clipped_logit
 
 LOG = logging.getLogger("steelyard.gateway")
 MOST_KNOWN = 100_000  # requests that can still be labelled: the last ones

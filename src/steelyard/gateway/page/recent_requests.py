@@ -15,7 +15,7 @@ import numpy as np
 from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.vote_reply import ballots, voted
 from steelyard.voting.confidence.drift import MOST_REFERENCES, Drift, score_drift
-from steelyard.voting.counting.logit_weight import clipped_logit
+from steelyard.voting.score_weights import clipped_logit
 
 KEPT = 10  # requests of a key
 MOST_OWNERS = 100  # keys whose requests are remembered: those that asked last

@@ -27,8 +27,7 @@ from steelyard.gateway.vote.voting import Voting
 from steelyard.sampling.ask.ask import Outcome, unplanned
 from steelyard.sampling.online.standing import Standing
 from steelyard.voting.methods import method_class
-from steelyard.voting.stopping.prefix_votes import PrefixVotes
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule
 
 SIDE_BY_SIDE = (1, 4, 16)  # samples
 LONGEST = 20_000  # characters of a response that are shown

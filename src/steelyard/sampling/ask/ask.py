@@ -28,13 +28,13 @@ from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.standing import Standing
 from steelyard.tables import read
 from steelyard.tables.score_columns import NO_SCORE
-from steelyard.voting.counting.tally import answer_totals
 from steelyard.voting.methods import load, method_class
-from steelyard.voting.methods.abilities.response_losses import response_losses
-from steelyard.voting.methods.base.enough import listed
+from steelyard.voting.methods.base.calibration_checks import listed
 from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.response_losses import response_losses
 from steelyard.voting.methods.base.source_vote import SourceVote
 from steelyard.voting.pools.pool import Pool
+from steelyard.voting.tally import answer_totals
 
 SCORE = "self_logprob"
 COPY = "logprob"

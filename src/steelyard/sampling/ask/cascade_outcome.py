@@ -13,7 +13,7 @@ from steelyard.sampling.ask.ask import AnswerTotal, Entered, Outcome, Vote
 from steelyard.sampling.llm.draws import Draw
 from steelyard.sampling.online.standing import Standing
 from steelyard.tables.columns import CHARACTERS
-from steelyard.voting.pools.panel import Panel
+from steelyard.voting.fitting.answer_odds import Panel
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.cascade import Cascade
 

@@ -31,8 +31,7 @@ from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.source_vote import SourceVote
 from steelyard.voting.pools.notebook import html_facts
 from steelyard.voting.pools.pool import Pool
-from steelyard.voting.stopping.prefix_votes import prefix_of
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import Rule, prefix_of
 
 NOTHING = Standing(None, None, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
 

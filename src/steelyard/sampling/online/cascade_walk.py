@@ -11,7 +11,7 @@ import numpy as np
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean
 from steelyard.sampling.online.standing import Standing
-from steelyard.voting.pools.panel import Panel
+from steelyard.voting.fitting.answer_odds import Panel
 from steelyard.voting.stopping.cascade import Cascade, joined
 
 Entry = tuple[str | None, float | None, str | None]  # answer, score and source

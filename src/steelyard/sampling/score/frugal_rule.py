@@ -20,7 +20,7 @@ from steelyard.tables.score_spelling import REDUCERS, Score, parse_score, split_
 from steelyard.voting.methods import load
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.on_demand import asking_names, asking_rule
-from steelyard.voting.on_demand.rule import AskingRule
+from steelyard.voting.on_demand.base_rule import AskingRule
 
 ANY = "auto"  # expected where the plan has learned it, else exact
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.on_demand.rule import AskingRule
+from steelyard.voting.on_demand.base_rule import AskingRule
 from steelyard.voting.pools.arrays import Bools, Floats
 from steelyard.voting.pools.pool import LabelledPool, Pool
 

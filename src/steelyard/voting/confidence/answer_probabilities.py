@@ -2,7 +2,7 @@
 
 The winner has the probability of the verdict (correctness_model.py): P(winner) = P(it is this one) * P(one of them).
 The other answers share the rest of P(one of them) as their chances are, and none is likelier than the winner; what
-is left over stands beside P(none of them), so that all of it adds up to 1.
+is left over is added to P(none of them), so that everything adds up to 1.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.voting.confidence.correctness_by_samples import CorrectnessBySamples
-from steelyard.voting.confidence.correctness_model import Vector, winners
-from steelyard.voting.fitting.answer_features import AnswerFeatures
+from steelyard.voting.confidence.correctness_model import CorrectnessBySamples, Vector, winners
+from steelyard.voting.fitting.conditional_logit import AnswerFeatures
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import Pool
 
@@ -23,7 +22,7 @@ class AnswerProbabilities:
     """P(correct) of the answers of a pool; over a question they add up to 1 with `none`."""
 
     offsets: Ints  # [Q] where each question's answers begin in `p`
-    p: Vector  # [places] 0 for an answer that nobody gave
+    p: Vector  # [places] 0 for an answer that was not given
     none: Vector  # [Q] no given answer is correct; 1 where none could be read
 
     def of(self, q: int) -> Vector:

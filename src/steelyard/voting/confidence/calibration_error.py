@@ -45,15 +45,15 @@ def calibration_curve(confidence: Floats, correct: Bools, bins: int = BINS) -> C
     >>> round(found.ece, 3), [(each.begin, each.questions, each.accuracy) for each in found.bins]
     (0.05, [(0.5, 2, 0.5), (0.9, 2, 1.0)])
     """
-    place = np.minimum((np.asarray(confidence) * bins).astype(np.int64), bins - 1)
-    found = []
-    for i in np.unique(place).tolist():
-        here = place == i
+    index = np.minimum((np.asarray(confidence) * bins).astype(np.int64), bins - 1)
+    filled = []
+    for i in np.unique(index).tolist():
+        here = index == i
         count, share = int(here.sum()), float(correct[here].mean())
         low, high = wilson(share, count)
-        found.append(Bin(i / bins, (i + 1) / bins, count, float(confidence[here].mean()), share, low, high))
-    ece = sum(each.questions * abs(each.accuracy - each.confidence) for each in found) / max(1, len(place))
-    return CalibrationCurve(tuple(found), ece)
+        filled.append(Bin(i / bins, (i + 1) / bins, count, float(confidence[here].mean()), share, low, high))
+    ece = sum(one.questions * abs(one.accuracy - one.confidence) for one in filled) / max(1, len(index))
+    return CalibrationCurve(tuple(filled), ece)
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
@@ -64,5 +64,5 @@ def wilson(share: float, count: int) -> tuple[float, float]:
     """
     middle = share + Z**2 / (2 * count)
     reach = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
-    whole = 1 + Z**2 / count
-    return float((middle - reach) / whole), float((middle + reach) / whole)
+    scale = 1 + Z**2 / count
+    return float((middle - reach) / scale), float((middle + reach) / scale)

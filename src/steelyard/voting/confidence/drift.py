@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.voting.counting.logit_weight import clipped_logit
 from steelyard.voting.pools.pool import Pool
+from steelyard.voting.score_weights import clipped_logit
 
 MOST_REFERENCES = 400  # questions remembered in a plan
 DEALS = 999
@@ -66,35 +66,38 @@ def reference_scores(pool: Pool, seed: int = 0) -> NDArray[np.float64]:
     return np.sort(np.random.default_rng(seed).permutation(mean)[:MOST_REFERENCES])
 
 
-def score_drift(seen: ArrayLike, found: ArrayLike, seed: int = 0) -> Drift | None:
+def score_drift(reference: ArrayLike, current: ArrayLike, seed: int = 0) -> Drift | None:
     """Compare the evidence of questions with what was remembered; None where either says nothing."""
     rng = np.random.default_rng(seed)
-    seen, found = np.asarray(seen, np.float64), rng.permutation(np.asarray(found, np.float64))[:MOST_REFERENCES]
-    if not len(seen) or not len(found):
+    reference, current = (
+        np.asarray(reference, np.float64),
+        rng.permutation(np.asarray(current, np.float64))[:MOST_REFERENCES],
+    )
+    if not len(reference) or not len(current):
         return None
-    both = np.sort(np.concatenate((seen, found)))
+    both = np.sort(np.concatenate((reference, current)))
     new = np.zeros(len(both), bool)
-    new[np.searchsorted(both, np.sort(found)) + _repeat(np.sort(found))] = True
+    new[np.searchsorted(both, np.sort(current)) + _repeat(np.sort(current))] = True
     last = np.append(both[1:] != both[:-1], True)
     actual = _gap(new[None], last)[0]
     dealt = _gap(np.stack([rng.permutation(new) for _ in range(DEALS)]), last)
     p = float((1 + (dealt >= actual - 1e-12).sum()) / (1 + DEALS))
-    middles = (float(1 / (1 + np.exp(-np.median(x)))) for x in (seen, found))
+    middles = (float(1 / (1 + np.exp(-np.median(x)))) for x in (reference, current))
     return Drift(float(actual), p, *middles)
 
 
-def unusual(seen: ArrayLike, pool: Pool) -> str | None:
+def unusual(stored: ArrayLike, pool: Pool) -> str | None:
     """Say where a single question's scores lie beyond nearly all of the remembered ones; None where they do not."""
-    before, found = np.asarray(seen, np.float64), question_means(pool)
-    if len(found) != 1:
+    reference, current = np.asarray(stored, np.float64), question_means(pool)
+    if len(current) != 1:
         return None
-    least = min((before <= found[0]).sum(), (before >= found[0]).sum())
-    if 2 * (1 + least) / (1 + len(before)) > RARE:
+    beyond = min((reference <= current[0]).sum(), (reference >= current[0]).sum())
+    if 2 * (1 + beyond) / (1 + len(reference)) > RARE:
         return None
-    side = "lower" if found[0] < np.median(before) else "higher"
+    side = "lower" if current[0] < np.median(reference) else "higher"
     return (
-        f"the scores of this question (about {1 / (1 + np.exp(-found[0])):.2f}) are {side} than those of nearly all "
-        f"{len(before)} calibration questions: the weights may not fit it"
+        f"the scores of this question (about {1 / (1 + np.exp(-current[0])):.2f}) are {side} than those of nearly all "
+        f"{len(reference)} calibration questions: the weights may not fit it"
     )
 
 

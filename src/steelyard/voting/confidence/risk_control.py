@@ -42,27 +42,27 @@ def control_risk(
         if not 0 < value < 1:
             raise SettingError(f"{name} must lie between 0 and 1, not {value}")
     confidence, correct = reserved
-    least = ceil(log(1 - confidence_level) / log1p(-risk))
-    if len(correct) < least:
+    fewest = ceil(log(1 - confidence_level) / log1p(-risk))
+    if len(correct) < fewest:
         raise CalibrationError(
             f"an error of at most {risk:.0%} cannot be shown with {len(correct)} reserved questions: even without a "
-            f"mistake it takes {least}; label more questions, reserve a larger share or accept a higher risk"
+            f"mistake it takes {fewest}; label more questions, reserve a larger share or accept a higher risk"
         )
     candidates = np.unique(np.quantile(learned[0], np.linspace(0, 1, CANDIDATES, endpoint=False)))[::-1]
     begin = int(np.argmin([_chance(*learned, threshold, risk) for threshold in candidates]))
-    kept = None
+    chosen = None
     for threshold in candidates[begin:].tolist():
         if _chance(confidence, correct, threshold, risk) > 1 - confidence_level:
             break
-        kept = threshold
-    if kept is None:
+        chosen = threshold
+    if chosen is None:
         raise CalibrationError(
             f"no threshold holds the error at {risk:.0%} with probability {confidence_level:.0%} on {len(correct)} "
             "reserved questions: accept a higher risk, or label more questions"
         )
-    answered = confidence >= kept
+    answered = confidence >= chosen
     return RiskControl(
-        risk, confidence_level, kept, float(answered.mean()), float(1 - correct[answered].mean()), len(correct)
+        risk, confidence_level, chosen, float(answered.mean()), float(1 - correct[answered].mean()), len(correct)
     )
 
 

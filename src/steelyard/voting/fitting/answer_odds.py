@@ -2,20 +2,26 @@
 
     P(answer k) = exp(sum over sources s of  w_s share_sk) / (exp(none) + sum over answers of the same)
 
-share_sk: the part of its samples in which s gave k. It is fitted for one set of sources that were asked, so the
-probability of the leading answer is one of being correct, not one of beating the others: it is what tells
-whether to ask anybody else. Each w_s is drawn to 1, firmly enough that few labels do not carry it away.
+share_sk: the part of its samples in which s gave k, a dense table (`Panel`) with a row per answer and a column per
+source. Asking a source means all of its samples at once: it has one vote, which its samples share. The logit is fitted
+for one set of sources that were asked, so the probability of the leading answer is one of being correct, not one of
+beating the others: it tells whether to ask another source. Each w_s is drawn to 1, firmly enough that few labels do not
+carry it away.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.pools.arrays import Bools, Ints
-from steelyard.voting.pools.panel import Panel
+from steelyard.foundation.arguments import argument
+from steelyard.foundation.errors import SettingError
+from steelyard.voting.pools.arrays import Bools, Codes, Ints
+from steelyard.voting.pools.pool import LabelledPool, Pool
 
 Vector = NDArray[np.float64]
 USUAL, FIRM, NONE_FIRM = 1.0, 0.5, 0.1
@@ -23,6 +29,59 @@ LARGEST = 40.0  # log-odds beyond which nothing changes
 STEPS, TOLERANCE = 25, 1e-7
 DIGITS = 9  # of a probability: beyond these equal answers may differ between machines
 SURE = 1 - 1e-6  # no answer is more likely than this
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """K answers to Q questions by S sources, sorted by question.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[5, 6, 5], source=["gpt", "llama", "phi"])
+    >>> Panel.of(pool).share
+    array([[1., 0., 1.],
+           [0., 1., 0.]])
+    """
+
+    names: tuple[str, ...]  # of the sources
+    questions: int
+    question: Ints  # [K] rising
+    code: Codes  # [K] of the answer, in its question
+    share: NDArray[np.float64]  # [K, S] of a source's samples that gave this answer
+    correct: Bools  # [K] all False without labels
+
+    @classmethod
+    def of(cls, pool: Pool) -> Panel:
+        """Lay out a pool that knows its sources."""
+        if pool.source is None:
+            raise SettingError(f"this pool does not say who answered: read the table with {argument('source', 'llm')}")
+        labels = pool.correct if isinstance(pool, LabelledPool) else np.zeros(pool.n_responses, bool)
+        return cls.build(
+            pool.sources, pool.n_questions, pool.spread(np.arange(pool.n_questions)), pool.answer, pool.source, labels
+        )
+
+    @classmethod
+    def build(
+        cls, names: Sequence[str], questions: int, question: Ints, answer: Codes, source: Codes, correct: Bools
+    ) -> Panel:
+        """Lay out responses [R], the answer -1 where it could not be read."""
+        sources, readable = len(names), answer >= 0
+        samples = np.bincount(question * sources + source, minlength=questions * sources)
+        unit = 1.0 / np.maximum(samples[question * sources + source], 1)
+        width = int(answer.max(initial=0)) + 1
+        keys, row = np.unique((question * width + answer)[readable], return_inverse=True)
+        share = np.zeros(len(keys) * sources)
+        np.add.at(share, row * sources + source[readable], unit[readable])
+        right = np.bincount(row, correct[readable], len(keys)) > 0
+        codes = (keys % width).astype(np.int32)
+        return cls(tuple(names), questions, keys // width, codes, share.reshape(len(keys), sources), right)
+
+    def take(self, questions: Ints) -> Panel:
+        """Keep these questions, by position, each once; they are numbered in this order."""
+        position = np.full(self.questions, -1)
+        position[questions] = np.arange(len(questions))
+        at = position[self.question]
+        rows = np.flatnonzero(at >= 0)
+        rows = rows[np.argsort(at[rows], kind="stable")]
+        return Panel(self.names, len(questions), at[rows], self.code[rows], self.share[rows], self.correct[rows])
 
 
 class Leading(NamedTuple):
@@ -34,18 +93,18 @@ class Leading(NamedTuple):
 
 def fit_odds(panel: Panel, sources: list[int], *, start: Vector | None = None, steps: int = STEPS) -> Vector:
     """Return the weights of the sources and, last, the log-odds that none of the answers is correct."""
-    x, question, correct, n = _given(panel, sources)
+    x, question, correct, n = _asked_rows(panel, sources)
     size = len(sources)
     centre, firm = np.append(np.full(size, USUAL), 0.0), np.append(np.full(size, FIRM), NONE_FIRM)
-    found = np.bincount(question, correct, n) > 0
+    has_correct = np.bincount(question, correct, n) > 0
     theta = centre if start is None else start
     for _ in range(steps):
         e, none = np.exp(np.clip(x @ theta[:size], -LARGEST, LARGEST)), np.exp(theta[size])
         total = np.bincount(question, e, n) + none
         p, p_none = e / total[question], none / total
         right = np.bincount(question, e * correct, n)
-        known = np.where(correct, e / np.maximum(right, 1e-300)[question], 0.0)
-        gradient = np.append(x.T @ (known - p), (~found - p_none).sum()) - firm * (theta - centre)
+        target = np.where(correct, e / np.maximum(right, 1e-300)[question], 0.0)
+        gradient = np.append(x.T @ (target - p), (~has_correct - p_none).sum()) - firm * (theta - centre)
         mean = np.column_stack([np.bincount(question, p * column, n) for column in x.T] + [p_none])
         hessian = np.diag(firm) - mean.T @ mean
         hessian[:size, :size] += (x * p[:, None]).T @ x
@@ -76,7 +135,7 @@ def is_correct(panel: Panel, row: Ints) -> Bools:
     return np.append(panel.correct, False)[row]
 
 
-def _given(panel: Panel, sources: list[int]) -> tuple[NDArray[np.float64], Ints, Bools, int]:
+def _asked_rows(panel: Panel, sources: list[int]) -> tuple[NDArray[np.float64], Ints, Bools, int]:
     inside = panel.share[:, sources]
     rows = inside.any(axis=1)
     return inside[rows], panel.question[rows], panel.correct[rows], panel.questions

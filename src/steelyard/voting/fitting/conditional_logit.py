@@ -3,40 +3,132 @@
     P(answer k) = softmax_k (theta . x_k)
     maximise  sum over questions of log P(correct)  -  sum over features v of penalty_v (theta_v - centre_v)^2 / 2
 
-x: votes, mean, best, sum and share of an answer (fitting/answer_features.py). The prior is the majority vote: votes
-are centred on 1, everything read from scores on 0. With few labels the votes of a dozen contested questions can
-look worthless by chance; without a prior on them the fit then hands the verdict to the scores, whatever these are. The
-penalties on mean, best, sum and share are in units of their spread within questions; those on the last two are the
-heaviest: sums are right where samples are independent, and those of a language model are not. How heavy the last three
-are is cross-validated.
-Votes and scores may only count for an answer: where the likeliest coefficient is negative the feature is left out, and
-with the sum the share that its offset multiplies.
+The features x of an answer:
+
+    votes   log n_k           how many responses gave it, with falling returns: samples of one LLM repeat themselves
+    mean    log mean p_i      the mean score of those
+    best    max z_i           the highest logit of a score for it (z = logit of the score)
+    sum     sum z_i / N       all logits for it
+    share   n_k / N           its share of the votes
+
+Majority vote reads the first, vanilla weighted voting the first two (log n + log mean p = log sum p), best-of-N the
+third, and the paper's weighted votes the last two: a sum of weights a z_i - b is a straight line of them.
+
+The prior is the majority vote: votes are centred on 1, everything read from scores on 0. With few labels the votes of a
+dozen contested questions can look worthless by chance; without a prior on them the fit then hands the verdict to the
+scores, whatever these are. The penalties on mean, best, sum and share are in units of their spread within questions;
+those on the last two are the heaviest: sums are right where samples are independent, and those of a language model are
+not. How heavy the last three are is cross-validated. Votes and scores may only count for an answer: where the likeliest
+coefficient is negative the feature is left out, and with the sum the share that its offset multiplies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.fitting.answer_features import FEATURES, AnswerFeatures
-from steelyard.voting.fitting.choice_likelihood import log_likelihood
-from steelyard.voting.fitting.newton import Objective, maximise, ridge
+from steelyard.voting.fitting.solvers import Objective, maximise, ridge
 from steelyard.voting.pools.arrays import Bools, Ints
+from steelyard.voting.pools.pool import LabelledPool, Pool
 
 VOTES_PENALTY = 5.0  # on votes, in their own units: a standard deviation of 0.45 around the majority vote
 MEAN_PENALTY = 1.0  # on the mean score; both were chosen on the grid, where they cost nothing (docs/accuracy.md)
 HEAVIEST = 1e6
 PENALTIES = (1.0, 4.0, 16.0, 64.0, np.inf)
 PENALTY_FACTOR = np.array([0.0, 0.0, 1.0, 16.0, 16.0])  # how much of the penalty each feature feels
+FEATURES = ("votes", "mean", "best", "sum", "share")
 ONLY_FOR = np.array([name != "share" for name in FEATURES])
 VOTES, MEAN, SUM, SHARE = (FEATURES.index(name) for name in ("votes", "mean", "sum", "share"))
 MAJORITY = np.array([float(name == "votes") for name in FEATURES])
-
 Theta = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AnswerFeatures:
+    """The answers of a pool that were given, question by question."""
+
+    starts: Ints  # [Q'] where the answers of each question begin; questions without any are not here
+    question: Ints  # [Q']
+    x: NDArray[np.float64]  # [K, 5]
+    correct: Bools  # [K] all False without labels
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Answers per question [Q']."""
+        return np.diff(np.append(self.starts, len(self.x)))
+
+    def take(self, keep: Bools) -> AnswerFeatures:
+        """Keep some of the questions [Q']."""
+        rows, sizes = np.repeat(keep, self.sizes), self.sizes[keep]
+        return AnswerFeatures(np.cumsum(sizes) - sizes, self.question[keep], self.x[rows], self.correct[rows])
+
+    @cached_property
+    def open(self) -> Bools:
+        """Which questions have a right and a wrong answer [Q']: the others teach nothing."""
+        hits = np.add.reduceat(self.correct.astype(np.int64), self.starts) if len(self.x) else np.empty(0, np.int64)
+        return (hits > 0) & (hits < self.sizes)
+
+    def winners(self, total: NDArray[np.float64]) -> Ints:
+        """Which row has the largest total [K] of its question [Q']; ties as the tally breaks them.
+
+        They go to the higher total score, then to the answer that was seen first.
+        """
+        tied: Bools = np.ones(len(self.x), bool)
+        for merit in (total, self.x[:, VOTES] + self.x[:, MEAN]):
+            left = np.where(tied, merit, -np.inf)
+            tied = tied & (left == np.repeat(np.maximum.reduceat(left, self.starts), self.sizes))
+        return np.minimum.reduceat(np.where(tied, np.arange(len(tied)), len(tied)), self.starts)
+
+
+def answer_features(pool: Pool, z: NDArray[np.float64]) -> AnswerFeatures:
+    """Gather the answers of a pool; z [R] is finite and multiples of the tally's quantum."""
+    sums = answer_sums(pool, z)
+    present = sums.n > 0
+    which = np.repeat(np.arange(pool.n_questions), pool.width)[present]
+    question, starts = np.unique(which, return_index=True)
+    size = pool.sizes[which]
+    n, score_sum, logit_sum, logit_max = (
+        sums.n[present],
+        sums.score_sum[present],
+        sums.logit_sum[present],
+        sums.logit_max[present],
+    )
+    x = np.stack((np.log(n), np.log(score_sum / n), logit_max, logit_sum / size, n / size), axis=1)
+    correct = np.zeros(len(which), bool)
+    if isinstance(pool, LabelledPool):
+        correct = pool.answer_correct[pool.base[which] + np.flatnonzero(present) - sums.offsets[which]]
+    return AnswerFeatures(starts, question, x, correct)
+
+
+@dataclass(frozen=True)
+class AnswerSums:
+    """What the responses of each answer add up to; answers that were not given are included."""
+
+    offsets: Ints  # [Q] where each question's answers begin
+    n: Ints  # [places] votes
+    score_sum: NDArray[np.float64]  # summed scores
+    logit_sum: NDArray[np.float64]  # summed logits
+    logit_max: NDArray[np.float64]  # highest logit
+
+
+def answer_sums(pool: Pool, z: NDArray[np.float64]) -> AnswerSums:
+    """Add up the logits z [R] of every answer."""
+    from steelyard.voting import kernels
+
+    places = int(pool.width.sum())
+    sums = AnswerSums(
+        np.cumsum(pool.width) - pool.width,
+        np.zeros(places, np.int64),
+        *(np.zeros(places) for _ in range(3)),
+    )
+    kernels.add_up_answers(
+        pool.starts, sums.offsets, pool.answer, z, sums.n, sums.score_sum, sums.logit_sum, sums.logit_max
+    )
+    return sums
 
 
 def fit_conditional_logit(features: AnswerFeatures, penalty: float) -> Theta:
@@ -51,14 +143,16 @@ def fit_votes(features: AnswerFeatures) -> Theta:
 
 def _fits(features: AnswerFeatures, penalties: Sequence[float]) -> list[Theta]:
     """Return theta [5] for every penalty; each fit begins where the one before it ended."""
-    known = features.take(features.open)
-    if not len(known.starts):
+    contested = features.take(features.open)
+    if not len(contested.starts):
         return [MAJORITY] * len(penalties)
-    centred = known.x - np.repeat(np.add.reduceat(known.x, known.starts) / known.sizes[:, None], known.sizes, axis=0)
+    centred = contested.x - np.repeat(
+        np.add.reduceat(contested.x, contested.starts) / contested.sizes[:, None], contested.sizes, axis=0
+    )
     spread = np.sqrt((centred**2).mean(axis=0))
     varies = spread > 1e-9
     spread = np.where(varies, spread, 1.0)
-    likelihood = partial(log_likelihood, known.starts, centred / spread, known.correct)
+    likelihood = partial(log_likelihood, contested.starts, centred / spread, contested.correct)
     thetas, start = [], MAJORITY * spread
     for penalty in penalties:
         start, free = _most_likely(likelihood, penalty, start, varies, spread)
@@ -108,14 +202,25 @@ def cross_validate(features: AnswerFeatures, fold: Ints, se_tolerance: float) ->
 
     `fold` [Q'] says where each question is held out.
     """
-    known, fold = features.take(features.open), fold[features.open]
+    contested, fold = features.take(features.open), fold[features.open]
     if len(np.unique(fold)) < 2:
         return np.inf
     chances = np.empty((len(PENALTIES), len(fold)))
     for k in np.unique(fold):
-        rest, held = known.take(fold != k), known.take(fold == k)
+        rest, held = contested.take(fold != k), contested.take(fold == k)
         for row, theta in enumerate(_fits(rest, PENALTIES)):
             chances[row, fold == k] = log_chances(held, theta)
     behind = chances[chances.mean(axis=1).argmax()] - chances
     error = behind.std(axis=1) / np.sqrt(len(fold))
     return max(p for p, b, e in zip(PENALTIES, behind.mean(axis=1), error, strict=True) if b <= se_tolerance * e)
+
+
+def log_likelihood(
+    starts: Ints, x: NDArray[np.float64], correct: Bools, theta: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log-likelihood, its gradient, and minus its Hessian (that of the normalising term)."""
+    from steelyard.voting import kernels
+
+    gradient, hessian = np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
+    value: float = kernels.log_likelihood(starts, x, correct, theta, gradient, hessian)
+    return value, gradient, hessian

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ScoreError
-from steelyard.voting.counting.logit_weight import clipped_logit
 from steelyard.voting.fitting.mixing import FLAT, Mix
-from steelyard.voting.fitting.rank_one import rank_one
+from steelyard.voting.fitting.solvers import rank_one
 from steelyard.voting.pools.pool import Pool
+from steelyard.voting.score_weights import clipped_logit
 
 FEWEST = 3  # scores: two agree with each other as much as the one does with the other
 MOST = np.sqrt(0.95)  # of a score that is never wrong
@@ -29,10 +29,10 @@ MOST = np.sqrt(0.95)  # of a score that is never wrong
 def covariance_mix(pool: Pool) -> Mix:
     """Learn from several scores of a pool how to make them one; labels are not read."""
     if pool.parts is None or pool.parts.shape[1] < FEWEST:
-        there = 1 if pool.parts is None else pool.parts.shape[1]
+        count = 1 if pool.parts is None else pool.parts.shape[1]
         raise ScoreError(
             f"mix=covariance needs {FEWEST} scores or more, as two cannot tell which of them is better, and there is "
-            f"{there}: read the table with {argument('score', 'ONE+OTHER+THIRD')}, or leave mix as it is"
+            f"{count}: read the table with {argument('score', 'ONE+OTHER+THIRD')}, or leave mix as it is"
         )
     z = np.column_stack([clipped_logit(column) for column in pool.parts[pool.readable].T])
     for name, column in zip(pool.origin.parts, z.T, strict=True):
@@ -51,7 +51,7 @@ def covariance_mix(pool: Pool) -> Mix:
 def _covariance(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """The covariance [V, V] of standardised columns [R, V], over the rows where both are known; 0 on the diagonal."""
     known = ~np.isnan(x)
-    filled, there = np.where(known, x, 0.0), known.astype(np.float64)
-    found = (filled.T @ filled) / np.maximum(there.T @ there, 1.0)
-    np.fill_diagonal(found, 0.0)
-    return np.asarray(found, np.float64)
+    filled, present = np.where(known, x, 0.0), known.astype(np.float64)
+    covariance = (filled.T @ filled) / np.maximum(present.T @ present, 1.0)
+    np.fill_diagonal(covariance, 0.0)
+    return np.asarray(covariance, np.float64)

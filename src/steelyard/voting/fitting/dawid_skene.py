@@ -1,8 +1,8 @@
-"""Dawid and Skene's model of annotators (1979): what each says when each answer is the correct one, without labels.
+"""Dawid and Skene's model of annotators (1979): the answers of each voice given the correct one, without labels.
 
-    P(voice v says l | k is correct) = C_v[k, l],   P(k is correct) = prior_k
-    E   T_q[k] ~ prior_k * product over v of C_v[k, what v said to q]
-    M   C_v[k, l] ~ SMOOTH + sum over q of T_q[k] [v said l to q],   prior_k ~ SMOOTH + sum over q of T_q[k]
+    P(voice v answers l | k is correct) = C_v[k, l],   P(k is correct) = prior_k
+    E   T_q[k] ~ prior_k * product over v of C_v[k, answer of v to q]
+    M   C_v[k, l] ~ SMOOTH + sum over q of T_q[k] [v answered l to q],   prior_k ~ SMOOTH + sum over q of T_q[k]
 
 again and again, from the shares of votes. It needs a closed set of answers, the same few for every question. With one
 coin per voice, C_v[k, k] = p_v for every k and all mistakes are alike: fewer numbers, and no preference for a letter.
@@ -24,7 +24,7 @@ STILL = 1e-4  # a posterior that moves less than this has settled
 
 @dataclass(frozen=True, eq=False)
 class Annotators:
-    """What was found: log C [V, K, K] by correct answer and what is said, and log prior [K]."""
+    """The fitted model: log C [V, K, K] by voice, correct answer and given answer, and log prior [K]."""
 
     log_confusion: Matrix
     log_prior: Matrix
@@ -41,27 +41,27 @@ class Annotators:
         return np.asarray(np.log(p / (1 - p)) + np.log(len(self.log_prior) - 1), np.float64)
 
 
-def dawid_skene(said: NDArray[np.int32], classes: int, *, one_coin: bool = False) -> Annotators:
-    """Fit by expectation and maximisation; said [Q, V] are answers 0 .. classes - 1, -1 for none."""
-    counts = np.stack([(said == k).sum(axis=1) for k in range(classes)], axis=1).astype(np.float64)
+def dawid_skene(answers: NDArray[np.int32], classes: int, *, one_coin: bool = False) -> Annotators:
+    """Fit by expectation and maximisation; answers [Q, V] are 0 .. classes - 1, -1 for none."""
+    counts = np.stack([(answers == k).sum(axis=1) for k in range(classes)], axis=1).astype(np.float64)
     posterior = (counts + 1 / classes) / (counts + 1 / classes).sum(axis=1, keepdims=True)
-    found = _maximised(said, posterior, one_coin=one_coin)
+    model = _maximised(answers, posterior, one_coin=one_coin)
     for _ in range(ROUNDS):
-        before, posterior = posterior, _expected(said, found)
-        found = _maximised(said, posterior, one_coin=one_coin)
+        before, posterior = posterior, _expected(answers, model)
+        model = _maximised(answers, posterior, one_coin=one_coin)
         if np.abs(posterior - before).max() < STILL:
             break
-    return found
+    return model
 
 
-def _maximised(said: NDArray[np.int32], posterior: Matrix, *, one_coin: bool) -> Annotators:
+def _maximised(answers: NDArray[np.int32], posterior: Matrix, *, one_coin: bool) -> Annotators:
     """The M step."""
     from steelyard.voting import kernels
 
-    classes, voices = posterior.shape[1], said.shape[1]
+    classes, voices = posterior.shape[1], answers.shape[1]
     together = np.zeros((voices, classes, classes))
-    kernels.votes_together(said, posterior, together)
-    together = together.transpose(0, 2, 1)  # how often v said l while k was correct [V, k, l]
+    kernels.votes_together(answers, posterior, together)
+    together = together.transpose(0, 2, 1)  # how often v answered l while k was correct [V, k, l]
     if one_coin:
         hits, votes = np.trace(together, axis1=1, axis2=2), together.sum(axis=(1, 2))
         p = ((hits + SMOOTH) / (votes + 2 * SMOOTH))[:, None, None]
@@ -71,11 +71,11 @@ def _maximised(said: NDArray[np.int32], posterior: Matrix, *, one_coin: bool) ->
     return Annotators(np.log(confusion / confusion.sum(axis=2, keepdims=True)), np.log(prior / prior.sum()))
 
 
-def _expected(said: NDArray[np.int32], found: Annotators) -> Matrix:
+def _expected(answers: NDArray[np.int32], model: Annotators) -> Matrix:
     """The E step: how likely each answer is the correct one [Q, K]."""
     from steelyard.voting import kernels
 
-    z = np.tile(found.log_prior, (len(said), 1))
-    kernels.add_evidence(said, np.ascontiguousarray(found.log_confusion.transpose(0, 2, 1)), z)
+    z = np.tile(model.log_prior, (len(answers), 1))
+    kernels.add_evidence(answers, np.ascontiguousarray(model.log_confusion.transpose(0, 2, 1)), z)
     z = np.exp(z - z.max(axis=1, keepdims=True))
     return np.asarray(z / z.sum(axis=1, keepdims=True), np.float64)

@@ -2,9 +2,15 @@
 
     P(correct) = sigma(a + sum_v c_v x_v),   x_v = (logit p_v - mean_v) / spread_v,   c >= 0
 
-The proportions of c are learned within questions (within_question.py), where votes are decided: over all responses
-a score that knows which questions are hard looks better than it votes. Its scale and a are learned over all
-responses: so the mix is a probability, and not so steep that clipping would flatten its top.
+The proportions of c are learned within questions, where votes are decided: over all responses a score that knows which
+questions are hard looks better than it votes. Its scale and a are learned over all responses: so the mix is a
+probability, and not so steep that clipping would flatten its top. Within questions,
+
+    l(c) = sum over questions of the mean over right i of log( e_i / (e_i + sum over wrong j of e_j) ),   e = exp(c . x)
+    maximise  l(c) - penalty |c|^2 / 2,   c >= 0
+
+is a conditional logit: what is the same for all responses to a question cancels. A question counts once; one without
+both right and wrong responses says nothing.
 
 A part that the verifier left out of a response adds nothing (x = 0); where all are missing the mix is missing too.
 A part that would count against the answers it speaks for is left out (c = 0): among verifiers that agree, one
@@ -23,22 +29,22 @@ from numpy.typing import NDArray
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, ScoreError, SteelyardWarning
-from steelyard.voting.counting.logit_weight import clipped_logit
 from steelyard.voting.fitting.folds import fold_of
-from steelyard.voting.fitting.platt_scaling import platt
-from steelyard.voting.fitting.within_question import WithinQuestionLogit, fit_within_questions
-from steelyard.voting.pools.arrays import Bools, Floats
-from steelyard.voting.pools.logistic import expit
+from steelyard.voting.fitting.probability_curves import platt
+from steelyard.voting.fitting.solvers import maximise, ridge
+from steelyard.voting.pools.arrays import Bools, Floats, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.scores import expit
+from steelyard.voting.score_weights import clipped_logit
 
 PENALTY = 1.0  # as much as one question says
 FOLDS = 5
 STEEPEST = 1e15  # no coefficient is larger
-FLAT = 1e-9  # a spread below this is none
+FLAT = 1e-9  # a smaller spread counts as constant
 FLATTEST = 0.1  # slope in units of the spread: where questions contradict it, the order within them stays
 KEYS = ("coefficient", "mean", "spread")
-
 P = TypeVar("P", bound=Pool)
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +71,7 @@ class Mix:
         mean = np.array([np.nanmean(column) for column in z])
         spread = np.array([np.nanstd(column) for column in z])
         spread = np.where(spread > FLAT, spread, 0.0)
-        x = np.column_stack([_standard(*each) for each in zip(z, mean, spread, strict=True)])
+        x = np.column_stack([_standard(*column_stats) for column_stats in zip(z, mean, spread, strict=True)])
         correct = pool.correct[voting]
         logit = WithinQuestionLogit.of(pool.spread(np.arange(pool.n_questions))[voting], x, correct)
         c = fit_within_questions(logit, PENALTY, spread > 0)
@@ -111,8 +117,8 @@ class Mix:
     @property
     def shares(self) -> NDArray[np.float64]:
         """What each part contributes: its part of all coefficients [V]; all 0 if none tells right from wrong."""
-        whole = float(self.coefficient.sum())
-        return self.coefficient / whole if whole > 0 else self.coefficient
+        total = float(self.coefficient.sum())
+        return self.coefficient / total if total > 0 else self.coefficient
 
     def notes(self) -> list[str]:
         """Why a part contributes nothing, in words [V]; empty where it does."""
@@ -142,10 +148,10 @@ class Mix:
             mix = cls(names, coefficient, mean, spread, float(stored["intercept"]))
         except (KeyError, TypeError, ValueError):
             raise PlanError("its mix of scores is damaged") from None
-        whole = isinstance(stored["parts"], list) and all(isinstance(name, str) for name in names)
-        whole = whole and all(c.shape == (len(names),) for c in columns)
+        complete = isinstance(stored["parts"], list) and all(isinstance(name, str) for name in names)
+        complete = complete and all(c.shape == (len(names),) for c in columns)
         finite = np.isfinite(np.concatenate([*map(np.ravel, columns), [mix.intercept]])).all()
-        if not whole or not finite or len(names) < 2 or min(mix.spread.min(), mix.coefficient.min()) < 0:
+        if not complete or not finite or len(names) < 2 or min(mix.spread.min(), mix.coefficient.min()) < 0:
             raise PlanError("its mix of scores is damaged")
         if ((mix.spread > 0) & (mix.spread < FLAT)).any() or max(map(np.max, map(np.abs, columns))) > STEEPEST:
             raise PlanError("its mix of scores is damaged: it has a spread or a coefficient that no fit finds")
@@ -178,3 +184,67 @@ def _parts(pool: Pool) -> Floats:
 def _standard(z: NDArray[np.float64], mean: float, spread: float) -> NDArray[np.float64]:
     """Centre and scale; what is missing or never varies is 0."""
     return np.where(np.isnan(z), 0.0, z - mean) / spread if spread else np.zeros(len(z))
+
+
+@dataclass(frozen=True)
+class WithinQuestionLogit:
+    """The responses of the questions that have both right and wrong ones, question by question."""
+
+    starts: Ints  # [Q']
+    question: Ints  # [R'] 0 .. Q' - 1
+    x: Array  # [R', V]
+    correct: Bools  # [R']
+
+    @classmethod
+    def of(cls, question: Ints, x: Array, correct: Bools) -> WithinQuestionLogit:
+        """Keep what can teach; the responses of each question stand together."""
+        size, hits = np.bincount(question), np.bincount(question, correct)
+        keep = ((hits > 0) & (hits < size))[question]
+        _, starts, which = np.unique(question[keep], return_index=True, return_inverse=True)
+        return cls(starts, which, x[keep], correct[keep])
+
+    def likelihood(self, c: Array) -> tuple[float, Array, Array]:
+        """Return l(c), its gradient [V] and its curvature, turned positive [V, V]."""
+        u = self.x @ c
+        u -= np.maximum.reduceat(u, self.starts)[self.question]
+        e = np.exp(u)
+        wrong = np.where(self.correct, 0.0, e)
+        w = self._per_right
+        mine = self.question[self.correct]
+        total = e[self.correct] + np.add.reduceat(wrong, self.starts)[mine]
+        around = np.add.reduceat(wrong[:, None] * self.x, self.starts)[mine]
+        mean = (e[self.correct, None] * self.x[self.correct] + around) / total[:, None]
+        share = wrong * np.bincount(mine, w / total)[self.question]
+        share[self.correct] = w * e[self.correct] / total
+        value = float((w * (u[self.correct] - np.log(total))).sum())
+        return value, w @ (self.x[self.correct] - mean), (self.x.T * share) @ self.x - (mean.T * w) @ mean
+
+    def leads(self) -> Array:
+        """How much higher each part is for right than for wrong responses, by question [Q', V]."""
+        correct, wrong = (
+            np.add.reduceat(kind[:, None] * self.x, self.starts) / np.bincount(self.question, kind)[:, None]
+            for kind in (self.correct, ~self.correct)
+        )
+        lead: Array = correct - wrong
+        return lead
+
+    @property
+    def _per_right(self) -> Array:
+        share: Array = 1.0 / np.bincount(self.question, self.correct)[self.question[self.correct]]
+        return share
+
+
+def fit_within_questions(logit: WithinQuestionLogit, penalty: float, free: Bools) -> Array:
+    """Return the coefficients [V]; 0 for those that are not free.
+
+    Where the best coefficient is negative it is fixed at 0, the most negative first, and the rest fitted again.
+    """
+    if not len(logit.starts):
+        return np.zeros(len(free))
+    while True:
+        c = maximise(
+            ridge(logit.likelihood, np.full(len(free), penalty)), np.zeros(len(free)), free=free, tolerance=1e-12
+        )
+        if not len(c) or c.min() >= 0:
+            return c
+        free = free & (np.arange(len(c)) != c.argmin())

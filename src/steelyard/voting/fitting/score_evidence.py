@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.voting.fitting.answer_features import AnswerFeatures
 from steelyard.voting.fitting.conditional_logit import (
     MAJORITY,
+    AnswerFeatures,
     Theta,
     fit_conditional_logit,
     fit_votes,

@@ -1,22 +1,37 @@
 """The votes of a pool as those of voices: every voice has one vote per question, which its samples share.
 
-A voice is a source, or several sources that repeat each other (voices.py). The N samples of a voice in a question are
-not N votes: they are drawn from one mind, and the variance of their share falls with N no further than to that of
-the mind itself. So a response carries 1 / N of its voice's weight, whether N is 1 or 64.
+The N samples of a voice in a question are not N votes: they are drawn from one mind, and the variance of their share
+falls with N no further than to that of the mind itself. So a response carries 1 / N of its voice's weight, whether N is
+1 or 64.
+
+A voice is a source, or several sources that repeat each other: copies must not outvote the others. Two sources have one
+voice where they give the same answer in nearly all questions in which one of them is wrong: by the labels, or, without
+labels, in which one of them is against the vote of all the others. Two that are merely good agree where they are
+correct, and part where one is not. Without labels a pair that is always correct, against all others, looks like a pair
+of copies: a warning says so, and it counts as one voice.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.foundation.errors import SteelyardWarning
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
 
 Vector = NDArray[np.float64]
 CURVED = 600  # questions that the curvature is taken from
+LOOKED_AT = 2000  # questions
+WORK = 40_000_000  # comparisons
+ALIKE = 0.9  # of the questions in trouble
+CLOSE, CLOSER = 0.9, 0.98  # of all questions: with labels and without
+FEWEST = 20  # of those
+FEW = 5  # of those, if labels show them and they agree in all of them
+SHOWN = 6  # names in a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +61,9 @@ class SourceVotes:
         """Keep some of the questions, by position."""
         rows = np.zeros(self.pool.n_questions, bool)
         rows[questions] = True
-        kept = self.pool.spread(rows)
-        evidence = self.evidence[kept] if len(self.evidence) else self.evidence
-        pool, by_row = self.pool.take(np.flatnonzero(rows)), (self.voice[kept], self.unit[kept], self.correct[kept])
+        keep = self.pool.spread(rows)
+        evidence = self.evidence[keep] if len(self.evidence) else self.evidence
+        pool, by_row = self.pool.take(np.flatnonzero(rows)), (self.voice[keep], self.unit[keep], self.correct[keep])
         voice, unit, correct = by_row
         return replace(self, pool=pool, voice=voice, unit=unit, evidence=evidence, correct=correct)
 
@@ -63,13 +78,13 @@ class SourceVotes:
     def hits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Which part of each voice's vote is correct [Q, V], and which voices were asked (0 or 1)."""
         pool = self.pool
-        place = np.repeat(np.arange(pool.n_questions), pool.sizes) * self.voices + self.voice
+        cell = np.repeat(np.arange(pool.n_questions), pool.sizes) * self.voices + self.voice
         among = self.voice >= 0
         size = pool.n_questions * self.voices
-        hit = np.bincount(place[among], (self.unit * self.correct)[among], size)
-        asked = np.bincount(place[among], self.unit[among], size)
+        hit = np.bincount(cell[among], (self.unit * self.correct)[among], size)
+        voted = np.bincount(cell[among], self.unit[among], size)
         shape = (pool.n_questions, self.voices)
-        return hit.astype(np.float64).reshape(shape), np.rint(asked).astype(np.float64).reshape(shape)
+        return hit.astype(np.float64).reshape(shape), np.rint(voted).astype(np.float64).reshape(shape)
 
     def weights(self, theta: Vector) -> Vector:
         """What every response adds to its answer [R]."""
@@ -83,8 +98,8 @@ class SourceVotes:
         """How often two voices that are both wrong give the same answer."""
         wrong = self.pool.readable & ~self.correct & (self.voice >= 0)
         question = np.repeat(np.arange(self.pool.n_questions), self.pool.sizes)[wrong]
-        place = (np.cumsum(self.pool.width) - self.pool.width)[question] + self.pool.answer[wrong]
-        same, both = (self._pairs(at, wrong) for at in (place, question))
+        answer = (np.cumsum(self.pool.width) - self.pool.width)[question] + self.pool.answer[wrong]
+        same, both = (self._pairs(at, wrong) for at in (answer, question))
         return (same + 1) / (both + 2)
 
     def _pairs(self, at: Ints, wrong: Bools) -> float:
@@ -103,6 +118,25 @@ def vote_units(pool: Pool, voice: Codes, voices: int) -> Vector:
     return unit
 
 
+def modal_answers(pool: Pool, source: Codes, sources: int) -> NDArray[np.int32]:
+    """Return the answer that each source gave most often [Q, S]; -1 for none."""
+    from steelyard.voting import kernels
+
+    modal = np.full((pool.n_questions, sources), -1, np.int32)
+    kernels.modal_answers(pool.starts, pool.width, pool.answer, source, modal)
+    return modal
+
+
+def agreement(votes: SourceVotes, weights: Vector) -> tuple[NDArray[np.float64], float]:
+    """Return each voice's agreement with the vote of the others [Q, V], -1 where it was not asked, and e."""
+    from steelyard.voting import kernels
+
+    pool = votes.pool
+    agrees = np.full((pool.n_questions, votes.voices), -1.0)
+    same, both = kernels.agreement(pool.starts, pool.width, pool.answer, votes.voice, votes.unit, weights, agrees)
+    return agrees, (same + 1) / (both + 2)
+
+
 def likelihood(votes: SourceVotes, theta: Vector) -> tuple[float, Vector, NDArray[np.float64]]:
     """Return how likely the correct answers are (its log), the gradient and about the curvature, turned positive."""
     from steelyard.voting import kernels
@@ -115,3 +149,85 @@ def likelihood(votes: SourceVotes, theta: Vector) -> tuple[float, Vector, NDArra
         stride, gradient, hessian,
     )  # fmt: skip
     return value, gradient, hessian
+
+
+def find_voices(pool: Pool, source: Codes, sources: int, names: tuple[str, ...], *, labels: bool) -> Codes:
+    """Return the voice of every source [S], numbered 0, 1, ..; warn about sources that share one."""
+    some = looked_at(pool, sources)
+    rows = np.zeros(pool.n_questions, bool)
+    rows[some] = True
+    few, who = pool.take(np.flatnonzero(rows)), source[pool.spread(rows)]
+    modal = modal_answers(few, who, sources)
+    labelled = few if labels and isinstance(few, LabelledPool) else None
+    close = _candidates(modal, CLOSER if labelled is None else CLOSE)
+    if not close.any():
+        return np.arange(sources, dtype=np.int32)
+    voice = _numbered(_copies(few, who, modal, close, labelled))
+    for shared in np.flatnonzero(np.bincount(voice) > 1).tolist():
+        members = [names[s] for s in np.flatnonzero(voice == shared).tolist()]
+        listed = ", ".join(members[:SHOWN]) + (f" and {len(members) - SHOWN} more" if len(members) > SHOWN else "")
+        when = "wrong" if labelled is not None else "against all the others"
+        doubt = (
+            ""
+            if labelled is not None
+            else "; without labels copies cannot be distinguished from two that are always correct"
+        )
+        warnings.warn(
+            f"{listed} give the same answer even where they are {when}, as copies do: they count as one voice{doubt}",
+            SteelyardWarning,
+            stacklevel=6,
+        )
+    return voice
+
+
+def looked_at(pool: Pool, sources: int) -> NDArray[np.int64]:
+    """Some of the questions of a large pool, evenly spaced over the order of ids."""
+    limit = max(40, min(LOOKED_AT, WORK // max(1, sources**2)))
+    by_id = np.argsort(pool.rank)
+    if pool.n_questions <= limit:
+        return by_id
+    return by_id[np.linspace(0, pool.n_questions - 1, limit).astype(np.int64)]
+
+
+def _candidates(modal: NDArray[np.int32], share: float) -> Bools:
+    """Which pairs agree nearly always [S, S]; only these can be copies."""
+    sources = modal.shape[1]
+    close = np.zeros((sources, sources), bool)
+    for s in range(sources):
+        both = (modal >= 0) & (modal[:, [s]] >= 0)
+        same = ((modal == modal[:, [s]]) & both).sum(axis=0)
+        close[s] = (both.sum(axis=0) >= FEWEST) & (same >= share * both.sum(axis=0))
+    np.fill_diagonal(close, False)
+    return close
+
+
+def _copies(pool: Pool, source: Codes, modal: NDArray[np.int32], close: Bools, labelled: LabelledPool | None) -> Bools:
+    """Which of the close pairs agree also where one of them is in trouble [S, S]."""
+    if labelled is not None:
+        correct = np.append(labelled.answer_correct, False)
+        index = np.where(modal < 0, len(correct) - 1, labelled.base[:, None] + modal)
+        fine = correct[index]
+    else:
+        voice = _numbered(close)
+        votes = SourceVotes.of(pool, voice[source], int(voice.max()) + 1)
+        fine = agreement(votes, np.ones(votes.voices))[0][:, voice] > 0.5
+    linked = np.zeros_like(close)
+    for s, t in np.argwhere(np.triu(close)).tolist():
+        both = (modal[:, s] >= 0) & (modal[:, t] >= 0)
+        trouble = both & ~(fine[:, s] & fine[:, t])
+        same = trouble & (modal[:, s] == modal[:, t])
+        mostly_same = trouble.sum() >= FEWEST and same.sum() >= ALIKE * trouble.sum()
+        plain = labelled is not None and trouble.sum() >= FEW and same.sum() == trouble.sum()
+        linked[s, t] = linked[t, s] = mostly_same or plain
+    return linked
+
+
+def _numbered(linked: Bools) -> Codes:
+    """Number the groups of sources that are linked, directly or through others [S]."""
+    voice = np.arange(len(linked))
+    for _ in range(len(linked)):
+        lowest = np.minimum(voice, np.where(linked, voice[None, :], len(linked)).min(axis=1, initial=len(linked)))
+        if np.array_equal(lowest, voice):
+            break
+        voice = lowest
+    return np.unique(voice, return_inverse=True)[1].astype(np.int32)

@@ -5,27 +5,30 @@ Shapes used throughout: R responses sorted by question, Q questions.
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 """
 
-from steelyard.voting.kernels.annotators import add_evidence, votes_together
-from steelyard.voting.kernels.answer_sums import add_up_answers, hand_out
-from steelyard.voting.kernels.best_of import best_of
-from steelyard.voting.kernels.choice_likelihood import log_likelihood
 from steelyard.voting.kernels.codes import code_keys, distinct
-from steelyard.voting.kernels.committee import (
+from steelyard.voting.kernels.compilation import compiled, read_only
+from steelyard.voting.kernels.likelihoods import committee_likelihood, log_likelihood
+from steelyard.voting.kernels.offset_lines import correct_at, intervals, lines
+from steelyard.voting.kernels.question_densities import question_ratios
+from steelyard.voting.kernels.resampling import permutations, resample
+from steelyard.voting.kernels.subset_chances import best_of, pass_at
+from steelyard.voting.kernels.totals import (
+    QUANTIZER,
+    add_up_answers,
+    answer_totals,
+    best_weights,
+    hand_out,
+    rivals,
+    tally,
+)
+from steelyard.voting.kernels.voices import (
+    add_evidence,
     agreement,
-    committee_likelihood,
     modal_answers,
     source_weights,
     vote_units,
+    votes_together,
 )
-from steelyard.voting.kernels.offset_lines import correct_at, intervals, lines
-from steelyard.voting.kernels.pass_at import pass_at
-from steelyard.voting.kernels.permutations import permutations
-from steelyard.voting.kernels.quantum import QUANTIZER, compiled
-from steelyard.voting.kernels.question_densities import question_ratios
-from steelyard.voting.kernels.read_only import read_only
-from steelyard.voting.kernels.runner_up import rivals
-from steelyard.voting.kernels.subset_votes import resample
-from steelyard.voting.kernels.voting import answer_totals, best_weights, tally
 
 __all__ = [
     "QUANTIZER",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steelyard.voting.kernels.quantum import compiled
+from steelyard.voting.kernels.compilation import compiled
 
 
 @compiled
@@ -33,7 +33,7 @@ def code_keys(starts, keys, readable, code, rows, width):  # type: ignore[no-unt
     while room < 2 * longest:
         room *= 2
     slots = np.empty(room, np.int64)
-    found = 0
+    total = 0
     for q in range(len(starts) - 1):
         size = 2
         while size < 2 * (starts[q + 1] - starts[q]):
@@ -52,10 +52,10 @@ def code_keys(starts, keys, readable, code, rows, width):  # type: ignore[no-unt
             if slots[at] < 0:
                 slots[at] = i
                 code[i] = count
-                rows[found] = i
+                rows[total] = i
                 count += 1
-                found += 1
+                total += 1
             else:
                 code[i] = code[slots[at]]
         width[q] = count
-    return found
+    return total

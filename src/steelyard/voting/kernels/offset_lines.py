@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from steelyard.voting.kernels.quantum import QUANTIZER, TINY, compiled
-from steelyard.voting.kernels.voting import merits
+from steelyard.voting.kernels.compilation import compiled
+from steelyard.voting.kernels.totals import QUANTIZER, TINY, merits
 
 
 @compiled
@@ -15,9 +15,9 @@ def lines(starts, base, width, answer, z, scores, correct, offsets, s, n, merit,
     largest z.
     """
     top = -np.inf
-    most = max(1, width.max())
-    place = np.full(most, -1, np.int64)
-    scratch = np.zeros(most)
+    widest = max(1, width.max())
+    slot = np.full(widest, -1, np.int64)
+    scratch = np.zeros(widest)
     at = 0
     for q in range(len(starts) - 1):
         begin = at
@@ -29,10 +29,10 @@ def lines(starts, base, width, answer, z, scores, correct, offsets, s, n, merit,
             plain = plain and scores[i] == scores[i]
             if a < 0:
                 continue
-            k = place[a]
+            k = slot[a]
             if k < begin:
                 k = at
-                place[a] = at
+                slot[a] = at
                 s[at], n[at], merit[at] = 0.0, 0, 0.0
                 ok[at] = correct[base[q] + a]
                 at += 1
@@ -47,7 +47,7 @@ def lines(starts, base, width, answer, z, scores, correct, offsets, s, n, merit,
             merits(starts[q], starts[q + 1], answer, scores, scratch)
             for i in range(starts[q], starts[q + 1]):
                 if answer[i] >= 0:
-                    merit[place[answer[i]]] = scratch[answer[i]]
+                    merit[slot[answer[i]]] = scratch[answer[i]]
     offsets[len(starts) - 1] = at
     return at, top
 
@@ -60,7 +60,7 @@ def intervals(offsets, s, n, merit, ok, question, low, high):  # type: ignore[no
     above, one with more votes below, one with as many must lose on s (then on merit, then by
     being seen later). Returns how many intervals are not empty.
     """
-    found = 0
+    count = 0
     for q in range(len(offsets) - 1):
         for k in range(offsets[q], offsets[q + 1]):
             if not ok[k]:
@@ -82,9 +82,9 @@ def intervals(offsets, s, n, merit, ok, question, low, high):  # type: ignore[no
                         hi = -np.inf
                         break
             if lo < hi:
-                question[found], low[found], high[found] = q, lo, hi
-                found += 1
-    return found
+                question[count], low[count], high[count] = q, lo, hi
+                count += 1
+    return count
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steelyard.voting.kernels.quantum import compiled
+from steelyard.voting.kernels.compilation import compiled
 
 _ROOT_TAU = float(np.sqrt(2 * np.pi))
 _FLOOR = 1e-6  # added to every density, so that no single response decides a vote

@@ -1,4 +1,4 @@
-"""Methods, one per file: each gives every response a weight. Counting, fitting and files are the work of other rooms.
+"""Methods, one per file: each gives every response a weight. Counting, fitting and files are the work of other modules.
 
 Adding a method is adding a file here with one `Method` class, or an entry point of the group `steelyard.methods` in
 another package; the command line, the evaluation, the reports and the checks of every method find it by themselves.
@@ -8,19 +8,21 @@ What all methods share is in `base/`.
 from __future__ import annotations
 
 import re
+import warnings
+from copy import deepcopy
 from dataclasses import MISSING, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from steelyard.foundation.errors import PlanError, SteelyardError
+from steelyard.foundation.errors import NothingToLearnError, PlanError, SteelyardError, SteelyardWarning
 
 if TYPE_CHECKING:
     from steelyard.foundation.registry import Registry
     from steelyard.voting.methods.base.method import Method
     from steelyard.voting.pools.pool import Pool
 
-SHOWN = 500  # characters of what is wrong with a plan, which may hold anything
+SHOWN = 500  # characters of an error about a plan, which may hold anything
 
 
 @cache
@@ -40,9 +42,9 @@ def registry() -> Registry[type[Method]]:
 
 def problem_of(kind: type[Method]) -> str | None:
     """Say what is wrong with a method of another package, or None."""
-    for each in fields(kind):
-        if each.init and each.default is MISSING and each.default_factory is MISSING:
-            return f"its setting {each.name!r} must have a default"
+    for field in fields(kind):
+        if field.init and field.default is MISSING and field.default_factory is MISSING:
+            return f"its setting {field.name!r} must have a default"
     if kind.colour is not None and not re.fullmatch("#[0-9a-fA-F]{6}", str(kind.colour)):
         return f"its colour must be written as #0072b2, not {kind.colour!r}"
     return None
@@ -89,6 +91,15 @@ def configured(name: str, settings: dict[str, Any]) -> Method:
     return method
 
 
+def fit_or_majority(method: Method, cal: Pool, n: int | None = None) -> Method:
+    """Return a fitted copy of the method; the majority vote, with a warning, where there is nothing to learn."""
+    try:
+        return deepcopy(method).fit(cal, n=n)
+    except NothingToLearnError as nothing:
+        warnings.warn(str(nothing), SteelyardWarning, stacklevel=3)
+        return method_class("majority")().fit(cal, n=n)
+
+
 def load(path: str | Path) -> Method:
     """Read a plan back as a fitted method that votes exactly as the one that was saved.
 
@@ -98,7 +109,7 @@ def load(path: str | Path) -> Method:
     LogitVote(rule='exact')
     """
     from steelyard.voting.methods.base.plan import read_plan
-    from steelyard.voting.methods.base.stored import method_from_plan
+    from steelyard.voting.methods.base.plan_loading import method_from_plan
 
     plan = read_plan(path)
     try:

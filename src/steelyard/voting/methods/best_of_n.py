@@ -4,8 +4,8 @@ As weights: 1 for an answer's first response at the question's top score, 0 for 
 Answers that share the top score are tied; the one with more votes wins, then the one seen first. The total
 score, which breaks all other ties, is left out: on average it is right no more often than the votes, and which
 of two answers totals more over all subsets of n samples is a question of subset sums, without a formula,
-where votes have one (kernels/best_of.py). A response without a score can never be the best: it only counts where no
-response of the question has one.
+where votes have one (kernels/subset_chances.py). A response without a score can never be the best: it only counts
+where no response of the question has one.
 """
 
 from dataclasses import dataclass

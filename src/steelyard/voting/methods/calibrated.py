@@ -21,18 +21,18 @@ from numpy.typing import NDArray
 
 from steelyard.foundation.errors import PlanError
 from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities, answer_probabilities
-from steelyard.voting.confidence.correctness_by_samples import (
+from steelyard.voting.confidence.correctness_model import (
     CorrectnessBySamples,
     crossfit_probabilities,
     winners_correct,
 )
-from steelyard.voting.counting import logit_weight as logit
-from steelyard.voting.counting.quantize import quantize
-from steelyard.voting.fitting.answer_features import FEATURES, answer_features, answer_sums
 from steelyard.voting.fitting.conditional_logit import (
+    FEATURES,
     MAJORITY,
     PENALTIES,
     Theta,
+    answer_features,
+    answer_sums,
     choice_probabilities,
     cross_validate,
     fit_conditional_logit,
@@ -40,21 +40,23 @@ from steelyard.voting.fitting.conditional_logit import (
 )
 from steelyard.voting.fitting.folds import fold_of
 from steelyard.voting.fitting.score_evidence import GAIN, REPEATS, ScoreEvidence, score_evidence
-from steelyard.voting.methods.abilities.assessable import Assessable
+from steelyard.voting.methods.base.assessable import Assessable
 from steelyard.voting.methods.base.plan import LARGE
 from steelyard.voting.methods.base.reserve import RiskControlled, check_held_out, check_reserve
-from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.value_checks import (
+from steelyard.voting.methods.base.setting import (
     FARTHEST,
     check_folds,
     check_seed,
+    setting,
     within,
 )
 from steelyard.voting.on_demand.bounds import AnswerBounds
 from steelyard.voting.pools.arrays import Floats
-from steelyard.voting.pools.logistic import expit
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.scores import CLIP, expit
 from steelyard.voting.pools.verdicts import Verdicts
+from steelyard.voting.score_weights import check_clip, clipped_logit
+from steelyard.voting.tally import quantize
 
 
 @dataclass(repr=False, eq=False)
@@ -76,7 +78,7 @@ class CalibratedVote(RiskControlled, Assessable):
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
     se_tolerance: float = setting(0.5, "standard errors of likelihood that a heavier penalty may cost")
-    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
     seed: int = setting(0, "seed of every random choice of the fit")
     reserve: float = setting(0.0, "share of the questions kept apart, to control the error by (vote --risk)")
 
@@ -87,7 +89,7 @@ class CalibratedVote(RiskControlled, Assessable):
     offset_: float = field(default=0.0, init=False)
     prior_: float = field(default=0.0, init=False)  # evidence of a missing score
     penalty_: float = field(default=np.inf, init=False)
-    correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
+    correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_model.py
     harmful_response_share_: float = field(default=0.0, init=False)  # share of responses that harm their answer
     evidence_: float = field(default=0.0, init=False)  # that the scores help (fitting/score_evidence.py), with
     wins_: float = field(default=0.0, init=False)  # the held-out verdicts that they corrected
@@ -116,7 +118,7 @@ class CalibratedVote(RiskControlled, Assessable):
         return weights
 
     def _bounds(self, pool: Pool) -> AnswerBounds | None:
-        edge = float(logit.clipped_logit(np.array([1.0]), self.clip)[0])
+        edge = float(clipped_logit(np.array([1.0]), self.clip)[0])
         if min(self.mean_, self.best_, self.slope_) < 0 or abs(self.prior_) > edge:
             return None  # no fit finds this: more evidence would count against an answer
         unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
@@ -136,7 +138,7 @@ class CalibratedVote(RiskControlled, Assessable):
         return float(adds + (self.slope_ * z - self.offset_) / size)
 
     def _logits(self, p: Floats) -> NDArray[np.float64]:
-        z = logit.clipped_logit(p, self.clip)
+        z = clipped_logit(p, self.clip)
         return quantize(np.where(np.isnan(z), self.prior_, z))
 
     def _p_correct(self, verdicts: Verdicts) -> NDArray[np.float64] | None:
@@ -166,7 +168,7 @@ class CalibratedVote(RiskControlled, Assessable):
 
     def _fit_choice(self, pool: LabelledPool) -> None:
         p = pool.known_scores
-        z = logit.clipped_logit(p, self.clip)
+        z = clipped_logit(p, self.clip)
         self.prior_ = float(quantize(z[pool.readable & ~np.isnan(z)].mean()))
         answers = answer_features(pool, self._logits(p))
         fold = fold_of(pool, self.folds, self.seed)
@@ -196,11 +198,11 @@ class CalibratedVote(RiskControlled, Assessable):
         """The share of responses without which their answer would stand better."""
         z = self._logits(pool.known_scores)
         sums = answer_sums(pool, z)
-        place = np.where(pool.readable, pool.spread(sums.offsets) + pool.answer, 0)
-        best = pool.readable & (z == sums.logit_max[place])
-        alone = best & (np.bincount(place[best], minlength=len(sums.n))[place] == 1)  # without the best one it falls
-        beside = pool.readable & (sums.n[place] > 1) & ~alone
-        n, score_sum = sums.n[place[beside]], sums.score_sum[place[beside]]
+        index = np.where(pool.readable, pool.spread(sums.offsets) + pool.answer, 0)
+        best = pool.readable & (z == sums.logit_max[index])
+        alone = best & (np.bincount(index[best], minlength=len(sums.n))[index] == 1)  # without the best one it falls
+        beside = pool.readable & (sums.n[index] > 1) & ~alone
+        n, score_sum = sums.n[index[beside]], sums.score_sum[index[beside]]
         adds = (self.votes_ - self.mean_) * np.log(n / (n - 1))
         adds -= self.mean_ * np.log1p(-expit(z[beside]) / score_sum)
         adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]
@@ -228,7 +230,7 @@ class CalibratedVote(RiskControlled, Assessable):
         )
 
     def check_settings(self) -> None:
-        logit.check_clip(self.clip)
+        check_clip(self.clip)
         check_folds(self.folds, self.se_tolerance)
         check_seed(self.seed)
         check_reserve(self.reserve)

@@ -3,7 +3,7 @@
     P(answer k) = softmax_k  sum over responses i of answer k of  (weight_s + slope_s (z_i - centre_s)) / N_s
 
 s is the source of response i, N_s its samples in the question, z_i the logit of its score, if any. The fit
-(fitting/committee_logit.py) is conditional on all votes and drawn to what the sources' agreement and their accuracy
+(fitting/committee_fit.py) is conditional on all votes and drawn to what the sources' agreement and their accuracy
 suggest. With few labels give it unlabelled responses as well, `fit(labelled, unlabelled=pool)`: then the consensus
 of all questions is where it starts from.
 """
@@ -18,26 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import PlanError
-from steelyard.voting.confidence.correctness_by_samples import CorrectnessBySamples
-from steelyard.voting.counting import logit_weight as logit
-from steelyard.voting.counting.tally import tally
-from steelyard.voting.fitting.committee_guard import better_rival, by_fold, held_out_weights
-from steelyard.voting.fitting.committee_logit import (
+from steelyard.voting.confidence.correctness_model import CorrectnessBySamples
+from steelyard.voting.fitting.committee_fit import (
     PENALTIES,
     ROUGH,
+    better_rival,
+    by_fold,
     committee_prior,
     cross_validate_committee,
     fit_committee,
+    held_out_weights,
 )
-from steelyard.voting.fitting.consensus import Consensus
 from steelyard.voting.fitting.folds import fold_of
-from steelyard.voting.fitting.newton import Vector
+from steelyard.voting.fitting.solvers import Vector
+from steelyard.voting.fitting.source_reliability import Consensus
 from steelyard.voting.fitting.source_votes import SourceVotes
-from steelyard.voting.methods.abilities.assessable import Assessable
+from steelyard.voting.methods.base.assessable import Assessable
 from steelyard.voting.methods.base.reserve import RiskControlled, check_held_out, check_reserve
-from steelyard.voting.methods.base.setting import setting
+from steelyard.voting.methods.base.setting import check_folds, check_seed, setting, within
 from steelyard.voting.methods.base.source_vote import (
-    Heard,
+    SourceVoices,
     SourceVote,
     consensus_of,
     ordered,
@@ -45,10 +45,12 @@ from steelyard.voting.methods.base.source_vote import (
     score_logits,
     sources_of,
 )
-from steelyard.voting.methods.base.value_checks import check_folds, check_seed, within
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.scores import CLIP
 from steelyard.voting.pools.verdicts import Verdicts
+from steelyard.voting.score_weights import check_clip
+from steelyard.voting.tally import tally
 
 ENOUGH_QUESTIONS = 2000  # to learn the confidence from
 OWN = 20  # scores at which a source's own mean and spread and those of all count the same
@@ -79,14 +81,14 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
     se_tolerance: float = setting(1.0, "standard errors of likelihood that a heavier penalty may cost")
-    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
     seed: int = setting(0, "seed of every random choice of the fit")
     reserve: float = setting(0.0, "share of the questions kept apart, to control the error by (vote --risk)")
 
     slopes_: dict[str, float] = field(default_factory=dict, init=False)  # what a logit is worth, by source
     centres_: dict[str, float] = field(default_factory=dict, init=False)  # the logit that changes nothing
     penalty_: float = field(default=np.inf, init=False)
-    correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_by_samples.py
+    correctness_: NDArray[np.float64] | None = field(default=None, init=False)  # confidence/correctness_model.py
 
     # confidence in verdicts on other folds and on the reserved questions, and which of these are correct
     out_of_fold_confidence_: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), init=False)
@@ -114,7 +116,7 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
     def reads_scores(self) -> bool:
         return any(self.slopes_.values())
 
-    def heeds_scores(self, pool: Pool) -> Bools:
+    def uses_scores(self, pool: Pool) -> Bools:
         names, source = sources_of(pool)
         return np.array([self.slopes_.get(name, 0.0) > 0 for name in names])[source]
 
@@ -129,10 +131,10 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
 
     def _learn(self, pool: Pool) -> None:
         pool = cast(LabelledPool, ordered(pool))
-        heard = Heard.of(pool, labels=True)
-        z, centre, spread = _standardised(pool, heard, self.clip)
-        votes = heard.votes(pool, z)
-        consensus, unlabelled = self._consensus(pool, heard, votes)
+        sources = SourceVoices.of(pool, labels=True)
+        z, centre, spread = _standardised(pool, sources, self.clip)
+        votes = sources.votes(pool, z)
+        consensus, unlabelled = self._consensus(pool, sources, votes)
         fold = fold_of(pool, self.folds, self.seed)
         self.penalty_ = cross_validate_committee(votes, consensus, unlabelled, fold, self.se_tolerance)
         theta = fit_committee(votes, committee_prior(votes, consensus, unlabelled), self.penalty_)
@@ -142,26 +144,26 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
         rival = better_rival(some, its_fold, thetas)
         if rival is not None:
             theta, thetas = rival(votes), by_fold(some, its_fold, rival)
-        self._keep(heard.names, heard.voice, theta[: votes.voices])
+        self._keep(sources.names, sources.voice, theta[: votes.voices])
         beta = theta[votes.voices :] if votes.size > votes.voices else np.zeros(votes.voices)
-        self._keep_slopes(heard, beta / spread, centre, _scored_sources(pool))
+        self._keep_slopes(sources, beta / spread, centre, _scored_sources(pool))
         if self.learns_confidence:
             self._learn_confidence(some, its_fold, thetas)
         self.gains_ = {}
 
-    def _consensus(self, pool: LabelledPool, heard: Heard, votes: SourceVotes) -> tuple[Consensus, int]:
-        """What the agreement of the sources says of each, and how many questions without labels said so."""
+    def _consensus(self, pool: LabelledPool, sources: SourceVoices, votes: SourceVotes) -> tuple[Consensus, int]:
+        """The consensus of the sources, and the number of unlabelled questions it was learned from."""
         unlabelled: Pool | None = vars(self).get("unlabelled")
         if unlabelled is None:
             return consensus_of(votes), 0
-        more = _others(pool, heard, unlabelled)
+        more = _others(pool, sources, unlabelled)
         return consensus_of(more), more.pool.n_questions - pool.n_questions
 
     def _keep_slopes(
-        self, heard: Heard, slope: NDArray[np.float64], centre: NDArray[np.float64], scored: set[str]
+        self, sources: SourceVoices, slope: NDArray[np.float64], centre: NDArray[np.float64], scored: set[str]
     ) -> None:
         """Store what the scores of each source are worth; of one without any score nothing was learned."""
-        pairs = list(zip(heard.names, heard.voice.tolist(), strict=True))
+        pairs = list(zip(sources.names, sources.voice.tolist(), strict=True))
         self.slopes_ = {name: float(slope[v]) if v >= 0 and name in scored else 0.0 for name, v in pairs}
         self.centres_ = {name: float(centre[v]) if v >= 0 else 0.0 for name, v in pairs}
 
@@ -185,9 +187,9 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
 
         def verdicts(part: LabelledPool, which: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:  # noqa: ARG001
             decided = tally(part, cast(NDArray[np.float64], part.parts)[:, 0])
-            there = decided.code >= 0
+            answered = decided.code >= 0
             odds, f = _evidence(decided)
-            return odds[there], f[there], decided.correct(part)[there]
+            return odds[answered], f[answered], decided.correct(part)[answered]
 
         by_samples, decided = CorrectnessBySamples.learn(drawn, verdicts), tally(known, weights)
         self.correctness_ = by_samples.values
@@ -207,7 +209,7 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
         return f"{named[0][1]} weighs most{quiet}{f', and {against} count against their answers' if against else ''}"
 
     def check_settings(self) -> None:
-        logit.check_clip(self.clip)
+        check_clip(self.clip)
         check_folds(self.folds, self.se_tolerance)
         check_seed(self.seed)
         check_reserve(self.reserve)
@@ -238,21 +240,21 @@ def _evidence(verdicts: Verdicts) -> tuple[NDArray[np.float64], NDArray[np.float
 
 
 def _standardised(
-    pool: Pool, heard: Heard, clip: float
+    pool: Pool, sources: SourceVoices, clip: float
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64], NDArray[np.float64]]:
     """Scores as each voice spreads them [R], 0 = none, and mean and spread of each voice's logits [V]."""
-    voices = heard.voices
+    voices = sources.voices
     known = None if pool.scores is None else ~np.isnan(pool.scores) & pool.readable
     if known is None or not known.any():
         return None, np.zeros(voices), np.ones(voices)
     z = score_logits(pool, clip)
     everywhere, overall = float(z[known].mean()), float(z[known].std())
-    code, at = heard.code[known], z[known]
+    code, at = sources.code[known], z[known]
     count = np.bincount(code, minlength=voices)
     centre = (np.bincount(code, at, voices) + OWN * everywhere) / (count + OWN)
     square = np.bincount(code, (at - centre[code]) ** 2, voices)
     spread = np.maximum(np.sqrt((square + OWN * overall**2) / (count + OWN)), 0.1)
-    voice = np.maximum(heard.code, 0)
+    voice = np.maximum(sources.code, 0)
     return np.where(np.isnan(z), 0.0, (z - centre[voice]) / spread[voice]), centre, spread
 
 
@@ -264,14 +266,14 @@ def _scored_sources(pool: Pool) -> set[str]:
     return {names[s] for s in np.unique(source[~np.isnan(pool.scores) & pool.readable]).tolist()}
 
 
-def _others(pool: LabelledPool, heard: Heard, unlabelled: Pool) -> SourceVotes:
+def _others(pool: LabelledPool, sources: SourceVoices, unlabelled: Pool) -> SourceVotes:
     """The votes of the labelled questions and of the others, the voices as they are in the labelled ones."""
     new = ~np.isin(np.asarray(unlabelled.questions), np.asarray(pool.questions))
     rest = ordered(unlabelled.take(np.flatnonzero(new))) if new.any() else None
     if rest is None:
-        return heard.votes(pool)
+        return sources.votes(pool)
     names, source = sources_of(rest)
-    voice = dict(zip(heard.names, heard.voice.tolist(), strict=True))
+    voice = dict(zip(sources.names, sources.voice.tolist(), strict=True))
     codes = np.array([voice.get(name, -1) for name in names], np.int32)[source]
     width = np.concatenate((pool.width, rest.width))
     together = Pool(
@@ -282,4 +284,4 @@ def _others(pool: LabelledPool, heard: Heard, unlabelled: Pool) -> SourceVotes:
         width=width,
         questions=np.arange(len(width)),
     )
-    return SourceVotes.of(together, np.concatenate((heard.code, codes)), heard.voices)
+    return SourceVotes.of(together, np.concatenate((sources.code, codes)), sources.voices)

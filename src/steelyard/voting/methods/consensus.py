@@ -1,7 +1,7 @@
 """Consensus: every source weighs what its agreement with the others shows, without any label.
 
-How the weights are found stands in fitting/consensus.py. What it cannot know: sources that agree in error. Copies are
-told, and count as one voice (fitting/voices.py); an error that most sources share wins as it does in any vote.
+How the weights are learned: fitting/source_reliability.py. Sources that agree in error cannot be detected. Copies count
+as one voice, with a warning (fitting/source_votes.py); an error that most sources share wins as it does in any vote.
 
 Where all questions have the same few answers there are two other rules (fitting/dawid_skene.py): `one-coin`, the
 log-odds of every source's reliability, and `dawid-skene`, what every source says when each answer is the correct one,
@@ -15,6 +15,7 @@ that is not of the closed set weighs -1, and so cannot win.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -24,15 +25,21 @@ from numpy.typing import NDArray
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, SteelyardWarning, did_you_mean
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.fitting.dawid_skene import Annotators, dawid_skene
-from steelyard.voting.fitting.source_votes import vote_units
-from steelyard.voting.fitting.voices import modal_answers
-from steelyard.voting.methods.base.closed_answers import closed_set, coded_by
-from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.source_vote import LARGEST, Heard, SourceVote, consensus_of, ordered, sources_of
-from steelyard.voting.methods.base.value_checks import within
+from steelyard.voting.fitting.source_votes import modal_answers, vote_units
+from steelyard.voting.methods.base.setting import setting, within
+from steelyard.voting.methods.base.source_vote import (
+    LARGEST,
+    SourceVoices,
+    SourceVote,
+    consensus_of,
+    ordered,
+    sources_of,
+)
+from steelyard.voting.pools.arrays import Codes
 from steelyard.voting.pools.pool import Pool
 
 RULES = ("agreement", "one-coin", "dawid-skene")
+MOST = 26  # answers of a closed set
 
 
 @dataclass(repr=False, eq=False)
@@ -65,24 +72,24 @@ class ConsensusVote(SourceVote):
 
     def _learn(self, pool: Pool) -> None:
         pool = ordered(pool)
-        heard = Heard.of(pool, labels=False)
+        sources = SourceVoices.of(pool, labels=False)
         self.log_priors_, self.log_confusion_ = {}, {}
         if self.rule == "agreement":
-            self._keep(heard.names, heard.voice, consensus_of(heard.votes(pool)).weights)
+            self._keep(sources.names, sources.voice, consensus_of(sources.votes(pool)).weights)
             return
         classes, codes = closed_set(pool, self.rule)
-        said = _as_classes(pool, modal_answers(pool, heard.code, heard.voices), codes)
-        found = dawid_skene(said, len(classes), one_coin=self.rule == "one-coin")
-        self._keep(heard.names, heard.voice, np.maximum(found.log_odds(), 0.0))
+        answers = _as_classes(pool, modal_answers(pool, sources.code, sources.voices), codes)
+        model = dawid_skene(answers, len(classes), one_coin=self.rule == "one-coin")
+        self._keep(sources.names, sources.voice, np.maximum(model.log_odds(), 0.0))
         if self.rule == "dawid-skene":
-            self.log_priors_ = dict(zip(classes, found.log_prior.tolist(), strict=True))
-            self._keep_confusion(heard, found)
+            self.log_priors_ = dict(zip(classes, model.log_prior.tolist(), strict=True))
+            self._keep_confusion(sources, model)
 
-    def _keep_confusion(self, heard: Heard, found: Annotators) -> None:
+    def _keep_confusion(self, sources: SourceVoices, model: Annotators) -> None:
         """What every source says, by its name; one that never answered says what all do."""
-        usual = np.log(np.exp(found.log_confusion).mean(axis=0))
-        matrices = [usual if v < 0 else found.log_confusion[v] for v in heard.voice.tolist()]
-        self.log_confusion_ = {name: matrix.ravel() for name, matrix in zip(heard.names, matrices, strict=True)}
+        usual = np.log(np.exp(model.log_confusion).mean(axis=0))
+        matrices = [usual if v < 0 else model.log_confusion[v] for v in sources.voice.tolist()]
+        self.log_confusion_ = {name: matrix.ravel() for name, matrix in zip(sources.names, matrices, strict=True)}
 
     def _by_answer(self, pool: Pool) -> NDArray[np.float64]:
         """Weigh by what every source says when each answer is the correct one; a new source says what all do."""
@@ -92,22 +99,22 @@ class ConsensusVote(SourceVote):
         usual = np.log(np.exp(stored).mean(axis=0))
         by_source = {name: stored[i] for i, name in enumerate(self.log_confusion_)}
         table = np.stack([by_source.get(name, usual) for name in names])  # [S, K, K]
-        said, voice = coded_by(pool, classes), self._voices(names)[source]
-        known = said >= 0
+        answers, voice = coded_by(pool, classes), self._voices(names)[source]
+        known = answers >= 0
         if int((pool.readable & ~known).sum()):
             warnings.warn(
-                f"{int((pool.readable & ~known).sum()):,} answers are none of {', '.join(classes)}: they cannot win",
+                f"{int((pool.readable & ~known).sum()):,} answers are not among {', '.join(classes)} and cannot win",
                 SteelyardWarning,
                 stacklevel=4,
             )
         unit = vote_units(pool, voice, int(voice.max()) + 1)
-        evidence = np.where(known[:, None], table[source, :, np.maximum(said, 0)] * unit[:, None], 0.0)  # [R, K]
+        evidence = np.where(known[:, None], table[source, :, np.maximum(answers, 0)] * unit[:, None], 0.0)  # [R, K]
         total = np.add.reduceat(evidence, pool.starts[:-1], axis=0) + np.array([*self.log_priors_.values()])
         total -= total.min(axis=1, keepdims=True)
         question = pool.spread(np.arange(pool.n_questions))
-        place = question * size + np.maximum(said, 0)
-        given = np.bincount(place[known], minlength=total.size)
-        return np.where(known, total.ravel()[place] / np.maximum(given[place], 1), -1.0)
+        cell = question * size + np.maximum(answers, 0)
+        count = np.bincount(cell[known], minlength=total.size)
+        return np.where(known, total.ravel()[cell] / np.maximum(count[cell], 1), -1.0)
 
     def check_settings(self) -> None:
         if self.rule not in RULES:
@@ -116,15 +123,17 @@ class ConsensusVote(SourceVote):
     def check_learned(self) -> None:
         super().check_learned()
         stored, size = self.log_confusion_, len(self.log_priors_)
-        whole = set(stored) == (set(self.weights_) if size else set()) and (size == 0 or self.rule == "dawid-skene")
-        whole = whole and all(isinstance(each, np.ndarray) and len(each) == size**2 for each in stored.values())
-        if not whole or not all(isinstance(value, float) for value in self.log_priors_.values()):
+        complete = set(stored) == (set(self.weights_) if size else set()) and (size == 0 or self.rule == "dawid-skene")
+        complete = complete and all(
+            isinstance(matrix, np.ndarray) and len(matrix) == size**2 for matrix in stored.values()
+        )
+        if not complete or not all(isinstance(value, float) for value in self.log_priors_.values()):
             raise PlanError("what its sources say is damaged")
         if not within(-LARGEST, 0, *stored.values(), [*self.log_priors_.values()]):
             raise PlanError("what its sources say is damaged: a probability above 1")
 
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:  # noqa: ARG002
-        """Refuse: without labels nobody has seen how often it is wrong."""
+        """Refuse: without labels its error rate is unknown."""
         column = (self.fitted_on_.source if self.fitted_on_ else None) or "COLUMN"
         raise CalibrationError(
             "consensus reads no labels, so nothing says how often it is wrong, and no risk can be controlled: label "
@@ -133,9 +142,40 @@ class ConsensusVote(SourceVote):
 
 
 def _as_classes(pool: Pool, modal: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """What voices said most often, given as codes within each question [Q, V], as classes of the closed set."""
-    most = int(pool.width.max())
-    table = np.full((pool.n_questions, most + 1), -1, np.int32)  # the last column: no answer
+    """The modal answers of voices, codes within each question [Q, V], as classes of the closed set."""
+    widest = int(pool.width.max())
+    table = np.full((pool.n_questions, widest + 1), -1, np.int32)  # the last column: no answer
     readable = pool.readable
     table[pool.spread(np.arange(pool.n_questions))[readable], pool.answer[readable]] = codes[readable]
-    return np.take_along_axis(table, np.where(modal < 0, most, modal).astype(np.int64), axis=1)
+    return np.take_along_axis(table, np.where(modal < 0, widest, modal).astype(np.int64), axis=1)
+
+
+def closed_set(pool: Pool, rule: str) -> tuple[list[str], Codes]:
+    """The same, or an error that says why these answers are no closed set."""
+    names, codes = answer_names(pool)
+    if not 2 <= len(names) <= min(MOST, pool.n_questions):
+        raise SettingError(
+            f"rule={rule} needs a closed set of answers, 2 to {MOST} that are the same for every question, and these "
+            f"{pool.n_questions:,} questions have {len(names):,} different answers: use rule=agreement"
+        )
+    return names, codes
+
+
+def coded_by(pool: Pool, classes: Sequence[str]) -> Codes:
+    """Which of these classes every response gave [R]; -1 for none of them."""
+    names, codes = answer_names(pool)
+    known = {name: k for k, name in enumerate(classes)}
+    return np.array([*(known.get(name, -1) for name in names), -1], np.int32)[codes]
+
+
+def answer_names(pool: Pool) -> tuple[list[str], Codes]:
+    """The different answers of a pool as text, in order, and which of them every response gave [R]; -1 for none."""
+    codes_or_0 = np.where(pool.readable, pool.answer, 0)
+    if pool.names is None:
+        distinct, code = np.unique(codes_or_0[pool.readable], return_inverse=True)
+    else:
+        named = np.asarray(pool.names)[(pool.spread(pool.base) + codes_or_0)[pool.readable]]
+        distinct, code = np.unique(named, return_inverse=True)
+    codes = np.full(pool.n_responses, -1, np.int32)
+    codes[pool.readable] = code
+    return [str(name) for name in distinct.tolist()], codes

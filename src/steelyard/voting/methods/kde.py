@@ -2,7 +2,7 @@
 
     w(p) = log f1(p) - log f0(p)  +  log(q_M (m - 1) / (1 - q_M))
 
-f1, f0: logit-space densities of the correct and incorrect calibration scores (counting/density_weight.py);
+f1, f0: logit-space densities of the correct and incorrect calibration scores (voting/score_weights.py);
 q_M: the mean of a binned calibrator over the question's responses (fitting/llm_reliability.py);
 m: the number of distinct readable answers. The second term has three forms:
 
@@ -22,26 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import PlanError, SettingError, did_you_mean
-from steelyard.voting.counting import logit_weight as logit
-from steelyard.voting.counting.density_weight import density, interpolate, log_ratio
-from steelyard.voting.counting.linear_weight import shifted
-from steelyard.voting.counting.quantize import quantize
 from steelyard.voting.fitting.llm_reliability import (
     BINS,
     bin_reliability,
     log_odds,
     question_reliability,
 )
-from steelyard.voting.fitting.offsets.answer_lines import lines
-from steelyard.voting.fitting.offsets.bagged import bagged
-from steelyard.voting.fitting.offsets.exact import intervals
+from steelyard.voting.fitting.offset_curve import intervals, lines
+from steelyard.voting.fitting.offset_rules import bagged
 from steelyard.voting.methods.base.guarded import Guarded
 from steelyard.voting.methods.base.plan import LARGE
-from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.value_checks import within
+from steelyard.voting.methods.base.setting import setting, within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.arrays import Bools, Floats
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.scores import CLIP
+from steelyard.voting.score_weights import check_clip, clipped_logit, density, interpolate, log_ratio, shifted
+from steelyard.voting.tally import quantize
 
 RELIABILITIES = ("floored", "printed", "fitted")
 NARROWEST, WIDEST = 0.01, 100.0  # bandwidths, in logits
@@ -66,7 +63,7 @@ class KDEVote(Guarded):
     bandwidth: float | None = setting(None, "bandwidth in logits; none: Silverman's rule, for each class")
     bins: int = setting(BINS, "bins of the scores by which the LLM's reliability is learned")
     reliability: str = setting("floored", "the LLM's term: floored, printed (as in the paper) or fitted", RELIABILITIES)
-    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
 
     low_: float = field(default=0.0, init=False)
     step_: float = field(default=1.0, init=False)
@@ -96,8 +93,8 @@ class KDEVote(Guarded):
             return AnswerBounds(shifted(ratio.low, self.offset_), shifted(ratio.high, self.offset_))
         shares = np.append(cast(NDArray[np.float64], self.shares_), self.prior_share_)
         unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
-        least, most = (self._odds(pool, unread, share) for share in (shares.min(), shares.max()))
-        return AnswerBounds(ratio.low, ratio.high, least, most)
+        lowest, highest = (self._odds(pool, unread, share) for share in (shares.min(), shares.max()))
+        return AnswerBounds(ratio.low, ratio.high, lowest, highest)
 
     def _odds(self, pool: Pool, unread: Bools, share: float) -> NDArray[np.float64]:
         """The LLM's term [Q] where every response that was not asked has one share."""
@@ -121,7 +118,7 @@ class KDEVote(Guarded):
         return pool.spread(self._odds(pool, np.zeros(pool.n_responses, bool), 0.0))
 
     def _ratio(self, p: Floats) -> NDArray[np.float64]:
-        z = logit.clipped_logit(p, self.clip)
+        z = clipped_logit(p, self.clip)
         missing = np.isnan(z)
         table = cast(NDArray[np.float64], self.ratio_)
         ratio = interpolate(np.where(missing, 0.0, z), self.low_, self.step_, table)
@@ -132,8 +129,8 @@ class KDEVote(Guarded):
         p = labelled.known_scores
         known = labelled.readable & ~np.isnan(p)
         correct = labelled.correct[known]
-        z = logit.clipped_logit(p[known], self.clip)
-        edge = float(logit.clipped_logit(np.array([1.0]), self.clip)[0])
+        z = clipped_logit(p[known], self.clip)
+        edge = float(clipped_logit(np.array([1.0]), self.clip)[0])
         f1 = density(z[correct], -edge, edge, self.bandwidth)
         f0 = density(z[~correct], -edge, edge, self.bandwidth)
         ratio = log_ratio(f1, f0)
@@ -153,7 +150,7 @@ class KDEVote(Guarded):
             raise SettingError(f"bandwidth must lie between {NARROWEST} and {WIDEST} logits, not {self.bandwidth}")
         if not 1 <= self.bins <= 1000:
             raise SettingError(f"bins must lie between 1 and 1000, not {self.bins}")
-        logit.check_clip(self.clip)
+        check_clip(self.clip)
 
     def check_learned(self) -> None:
         ratio, shares = self.ratio_, self.shares_

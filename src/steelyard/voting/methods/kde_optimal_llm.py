@@ -6,7 +6,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.fitting.question_oracle import question_odds
+from steelyard.voting.fitting.llm_reliability import question_odds
 from steelyard.voting.methods.base.setting import setting
 from steelyard.voting.methods.kde import RELIABILITIES, KDEVote
 from steelyard.voting.pools.pool import LabelledPool, Pool

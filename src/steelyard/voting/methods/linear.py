@@ -6,7 +6,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.counting import linear_weight as linear
 from steelyard.voting.methods.base.offset_vote import OffsetVote
 from steelyard.voting.pools.arrays import Floats
 
@@ -28,7 +27,7 @@ class LinearVote(OffsetVote):
     colour: ClassVar[str | None] = "#009e73"
 
     def evidence(self, p: Floats) -> NDArray[np.float64]:
-        return linear.evidence(p)
+        return np.asarray(p, np.float64)
 
     def score_at(self, offset: float) -> float:
         return offset

@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.counting import logit_weight as logit
 from steelyard.voting.methods.base.offset_vote import OffsetVote
 from steelyard.voting.methods.base.setting import setting
 from steelyard.voting.pools.arrays import Floats
-from steelyard.voting.pools.logistic import expit
+from steelyard.voting.pools.scores import CLIP, expit
+from steelyard.voting.score_weights import check_clip, clipped_logit, logit
 
 
 @dataclass(repr=False, eq=False)
@@ -29,17 +29,17 @@ class LogitVote(OffsetVote):
     name: ClassVar[str] = "logit"
     colour: ClassVar[str | None] = "#0072b2"
 
-    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
 
     def evidence(self, p: Floats) -> NDArray[np.float64]:
-        return logit.clipped_logit(p, self.clip)
+        return clipped_logit(p, self.clip)
 
     def score_at(self, offset: float) -> float:
         return float(expit(offset))
 
     def grid_offsets(self) -> NDArray[np.float64]:
-        return np.array([logit.logit(b) for b in np.linspace(0, 1, self.points)])
+        return np.array([logit(b) for b in np.linspace(0, 1, self.points)])
 
     def check_settings(self) -> None:
         super().check_settings()
-        logit.check_clip(self.clip)
+        check_clip(self.clip)

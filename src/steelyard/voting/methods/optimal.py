@@ -13,12 +13,13 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.counting.logit_weight import CLIP, check_clip
-from steelyard.voting.counting.quantize import quantize
-from steelyard.voting.fitting.question_oracle import question_odds, question_ratio
+from steelyard.voting.fitting.llm_reliability import question_odds, question_ratio
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.setting import setting
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.scores import CLIP
+from steelyard.voting.score_weights import check_clip
+from steelyard.voting.tally import quantize
 
 
 @dataclass(repr=False, eq=False)

@@ -15,20 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import PlanError, SettingError, did_you_mean
-from steelyard.voting.counting import logit_weight as logit
-from steelyard.voting.counting.quantize import quantize
 from steelyard.voting.fitting.folds import fold_of
-from steelyard.voting.fitting.isotonic import shrunk_isotonic
-from steelyard.voting.fitting.offsets.answer_lines import lines
-from steelyard.voting.fitting.platt_scaling import platt
+from steelyard.voting.fitting.offset_curve import lines
+from steelyard.voting.fitting.probability_curves import platt, shrunk_isotonic
 from steelyard.voting.methods.base.guarded import Guarded
 from steelyard.voting.methods.base.plan import LARGE, SMALL
-from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.value_checks import check_folds, check_seed, within
+from steelyard.voting.methods.base.setting import check_folds, check_seed, setting, within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.arrays import Bools, Floats
-from steelyard.voting.pools.logistic import expit
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.scores import CLIP, expit
+from steelyard.voting.score_weights import check_clip, clipped_logit
+from steelyard.voting.tally import quantize
 
 CURVES = ("platt", "isotonic")
 NARROW, WIDE = SMALL, 1e9  # spreads of the evidence: of scores that are all the same it is what rounding leaves
@@ -55,7 +53,7 @@ class PlattVote(Guarded):
     curve: str = setting("platt", "how a score becomes a probability: platt or isotonic", CURVES)
     folds: int = setting(10, "parts of the cross-validation that chooses the threshold")
     se_tolerance: float = setting(1.0, "how many standard errors of accuracy a smaller threshold is worth")
-    clip: float = setting(logit.CLIP, "scores are kept this far from 0 and 1")
+    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
     seed: int = setting(0, "seed of every random choice of the fit")
 
     intercept_: float = field(default=0.0, init=False)
@@ -71,11 +69,13 @@ class PlattVote(Guarded):
 
     def probability(self, p: Floats) -> NDArray[np.float64]:
         """How likely a response with this score is right."""
-        x = (logit.clipped_logit(p, self.clip) - self.centre_) / self.scale_
-        found = expit(self.intercept_ + self.slope_ * x)
+        x = (clipped_logit(p, self.clip) - self.centre_) / self.scale_
+        probability = expit(self.intercept_ + self.slope_ * x)
         if self.curve == "isotonic":
-            found = np.where(np.isnan(x), np.nan, np.interp(p, self._known(self.scores_), self._known(self.shares_)))
-        return quantize(np.where(np.isnan(found), self.prior_, found))
+            probability = np.where(
+                np.isnan(x), np.nan, np.interp(p, self._fitted(self.scores_), self._fitted(self.shares_))
+            )
+        return quantize(np.where(np.isnan(probability), self.prior_, probability))
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         return self._guarded(self.probability(pool.known_scores) - self.threshold_)
@@ -86,18 +86,18 @@ class PlattVote(Guarded):
     def _bounds(self, pool: Pool) -> AnswerBounds | None:
         ends = self.probability(np.array([0.0, 1.0, np.nan]))
         if self.curve == "isotonic":
-            ends = np.concatenate((ends, quantize(self._known(self.shares_))))
+            ends = np.concatenate((ends, quantize(self._fitted(self.shares_))))
         return self._guarded_bounds(pool, within_range(pool, self.weigh(pool), ends - self.threshold_))
 
     def weight(self, score: float) -> float:
         return float(self._guarded(self.probability(np.array([score])) - self.threshold_)[0])
 
     @staticmethod
-    def _known(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _fitted(values: NDArray[np.float64] | None) -> NDArray[np.float64]:
         return cast(NDArray[np.float64], values)
 
     def check_settings(self) -> None:
-        logit.check_clip(self.clip)
+        check_clip(self.clip)
         if self.curve not in CURVES:
             raise SettingError(f"unknown curve {self.curve!r}: {did_you_mean(self.curve, CURVES)}")
         check_folds(self.folds, self.se_tolerance)
@@ -130,7 +130,7 @@ class PlattVote(Guarded):
 
     def _fit_probability(self, pool: LabelledPool) -> None:
         known = pool.readable & ~np.isnan(pool.known_scores)
-        z = logit.clipped_logit(pool.known_scores[known], self.clip)
+        z = clipped_logit(pool.known_scores[known], self.clip)
         self.centre_, self.scale_ = float(z.mean()), float(z.std()) or 1.0
         correct = pool.correct
         self.prior_ = float(quantize(correct[pool.readable].mean()))
@@ -152,9 +152,9 @@ class PlattVote(Guarded):
             held = pool.take(mine)
             evidence = lines(held, self.probability(held.known_scores), held.known_scores)
             top = evidence.top
-            found = evidence.correct_at(THRESHOLDS)
-            found[top <= THRESHOLDS] = False
-            is_correct[:, mine] = found
+            correct = evidence.correct_at(THRESHOLDS)
+            correct[top <= THRESHOLDS] = False
+            is_correct[:, mine] = correct
         return is_correct
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, did_you_mean
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.methods.base.setting import setting
-from steelyard.voting.methods.base.value_checks import within
+from steelyard.voting.methods.base.setting import setting, within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.pool import Pool
 

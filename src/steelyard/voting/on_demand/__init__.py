@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from steelyard.foundation.registry import Registry
-    from steelyard.voting.on_demand.rule import AskingRule
+    from steelyard.voting.on_demand.base_rule import AskingRule
 
 
 @cache
 def registry() -> Registry[type[AskingRule]]:
     """All asking rules by name."""
     from steelyard.foundation.registry import Registry, named_class, only_class
-    from steelyard.voting.on_demand.rule import AskingRule
+    from steelyard.voting.on_demand.base_rule import AskingRule
 
     folder = Path(__file__).parent / "rules"
     pick, check = only_class(AskingRule), named_class(AskingRule)  # type: ignore[type-abstract]

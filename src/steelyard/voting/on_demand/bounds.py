@@ -1,4 +1,4 @@
-"""Bounds: between what totals every answer must end, whatever the verifier says of what it was not asked.
+"""Bounds on each answer's total over all possible values of the scores that were not asked.
 
     low_k <= total_k - c n_k <= high_k,    c between two numbers that all answers of a question share
 
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.voting.counting.quantize import quantize
 from steelyard.voting.on_demand.readings import Readings
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import Pool
+from steelyard.voting.tally import quantize
 
 Vector = NDArray[np.float64]
 QUANTUM = 2.0**-35  # twice what a weight may be rounded by
@@ -39,41 +39,41 @@ class AnswerBounds:
     shared_high: Vector | None = None
     by_best: bool = False  # the highest weight decides, below 0 none does, and more votes break a tie
 
-    def ahead(self, found: Readings, lead: Bools, pool: Pool) -> tuple[Bools, Vector]:
+    def ahead(self, groups: Readings, lead: Bools, pool: Pool) -> tuple[Bools, Vector]:
         """Whether `lead` [K], one answer per question, is sure to beat each answer [K], and how near each can come."""
-        low, high = (self._by_answer(w, found) for w in (self.low, self.high))
-        floor = _of_lead(found, lead, low)
+        low, high = (self._by_answer(w, groups) for w in (self.low, self.high))
+        floor = _of_lead(groups, lead, low)
         gap = floor - high
-        votes, seen = found.votes.astype(np.float64), found.first[found.begin].astype(np.float64)
+        votes, seen = groups.votes.astype(np.float64), groups.first[groups.begin].astype(np.float64)
         if self.by_best:
-            more, first = votes < _of_lead(found, lead, votes), seen > _of_lead(found, lead, seen)
-            same = (gap == 0) & (more | ((votes == _of_lead(found, lead, votes)) & first))
+            more, first = votes < _of_lead(groups, lead, votes), seen > _of_lead(groups, lead, seen)
+            same = (gap == 0) & (more | ((votes == _of_lead(groups, lead, votes)) & first))
             return ((gap > 0) | same) & (floor >= 0), gap
         if self.shared_low is not None and self.shared_high is not None:
-            lead_by = _of_lead(found, lead, votes) - votes
-            ends = [lead_by * end[found.question] for end in (self.shared_low, self.shared_high)]
+            lead_by = _of_lead(groups, lead, votes) - votes
+            ends = [lead_by * end[groups.question] for end in (self.shared_low, self.shared_high)]
             gap = gap + np.minimum(*ends)
-        slack = self._slack(pool)[found.question]
+        slack = self._slack(pool)[groups.question]
         sure = gap > slack
         fixed = (low == high) & (self.shared_low is None)
-        tie = fixed & (_of_lead(found, lead, fixed.astype(np.float64)) > 0) & (gap == 0)
+        tie = fixed & (_of_lead(groups, lead, fixed.astype(np.float64)) > 0) & (gap == 0)
         if tie.any() and pool.scores is not None:
             known = ~np.isnan(pool.scores)
-            least, most = (
-                self._by_answer(np.where(known, np.nan_to_num(pool.scores), end), found) for end in (0.0, 1.0)
+            lowest, highest = (
+                self._by_answer(np.where(known, np.nan_to_num(pool.scores), end), groups) for end in (0.0, 1.0)
             )
-            sure |= tie & (_of_lead(found, lead, least) - most > slack)
+            sure |= tie & (_of_lead(groups, lead, lowest) - highest > slack)
         return sure, gap
 
-    def _by_answer(self, weights: Vector, found: Readings) -> Vector:
-        answer = found.answer[found.of_row]
+    def _by_answer(self, weights: Vector, groups: Readings) -> Vector:
+        answer = groups.answer[groups.of_row]
         if not self.by_best:
-            sums: Vector = np.bincount(answer, quantize(weights)[found.rows], len(found.begin)).astype(np.float64)
+            sums: Vector = np.bincount(answer, quantize(weights)[groups.rows], len(groups.begin)).astype(np.float64)
             return sums
-        return np.maximum.reduceat(weights[found.rows], found.begin_rows) if len(answer) else np.empty(0)
+        return np.maximum.reduceat(weights[groups.rows], groups.begin_rows) if len(answer) else np.empty(0)
 
     def _slack(self, pool: Pool) -> Vector:
-        """What rounding may move a total by, and the other one's with it [Q]."""
+        """How much rounding may change the difference of two totals [Q]."""
         size = np.maximum(np.abs(self.low), np.abs(self.high))
         for shared in (self.shared_low, self.shared_high):
             size = size if shared is None else size + np.abs(pool.spread(shared))
@@ -82,7 +82,7 @@ class AnswerBounds:
         return slack
 
 
-def _of_lead(found: Readings, lead: Bools, values: Vector) -> Vector:
+def _of_lead(groups: Readings, lead: Bools, values: Vector) -> Vector:
     """The value of each question's lead, for all its answers [K]."""
-    best: Vector = found.top(np.where(lead, values, -np.inf))
+    best: Vector = groups.top(np.where(lead, values, -np.inf))
     return best

@@ -46,8 +46,8 @@ class Readings:
 
     def one(self, among: Bools) -> Bools:
         """The first of some answers in each question [K]."""
-        place = np.where(among, np.arange(len(among)), len(among))
-        first: Bools = among & (place == -self.top(-place))
+        position = np.where(among, np.arange(len(among)), len(among))
+        first: Bools = among & (position == -self.top(-position))
         return first
 
     def ranks(self, values: NDArray[np.float64]) -> Ints:
@@ -66,43 +66,43 @@ class Readings:
 
     def copies(self, chosen: Ints, responses: int) -> Bools:
         """All responses that have the text of one of these readings [R]."""
-        wanted = np.zeros(len(self.first), bool)
-        wanted[chosen] = True
-        found = np.zeros(responses, bool)
-        found[self.rows[wanted[self.of_row]]] = True
-        return found
+        selected = np.zeros(len(self.first), bool)
+        selected[chosen] = True
+        rows = np.zeros(responses, bool)
+        rows[self.rows[selected[self.of_row]]] = True
+        return rows
 
 
 def readings(pool: Pool) -> Readings:
     """Group the readable responses of a pool by question, answer and text."""
     offsets = np.cumsum(pool.width) - pool.width
     rows = np.flatnonzero(pool.readable)
-    place = (pool.spread(offsets) + pool.answer)[rows]
+    index = (pool.spread(offsets) + pool.answer)[rows]
     text = rows if pool.text is None else pool.text[rows]
-    order = np.lexsort((rows, text, place))
-    new = np.append(True, (np.diff(place[order]) != 0) | (np.diff(text[order]) != 0))[: len(rows)]
+    order = np.lexsort((rows, text, index))
+    new = np.append(True, (np.diff(index[order]) != 0) | (np.diff(text[order]) != 0))[: len(rows)]
     group = np.cumsum(new) - 1
     first = rows[order][new]
     copies = np.bincount(group, minlength=len(first))
-    by_copies = np.lexsort((first, -copies, place[order][new]))
+    by_copies = np.lexsort((first, -copies, index[order][new]))
     number = np.empty(len(first), np.int64)
     number[by_copies] = np.arange(len(first))
     again = np.argsort(number[group], kind="stable")
     of_row, rows = number[group][again], rows[order][again]
-    given, begin, count = np.unique(place[order][new][by_copies], return_index=True, return_counts=True)
-    question = np.repeat(np.arange(pool.n_questions), pool.width)[given]
+    answers, begin, count = np.unique(index[order][new][by_copies], return_index=True, return_counts=True)
+    question = np.repeat(np.arange(pool.n_questions), pool.width)[answers]
     _, starts, sizes = np.unique(question, return_index=True, return_counts=True)
     asked = np.ones(len(rows), bool) if pool.asked is None else pool.asked[rows]
     return Readings(
         rows=rows,
         of_row=of_row,
         first=first[by_copies],
-        answer=np.repeat(np.arange(len(given)), count),
+        answer=np.repeat(np.arange(len(answers)), count),
         begin=begin,
         count=count,
-        votes=np.bincount(np.repeat(np.arange(len(given)), count)[of_row], minlength=len(given)),
+        votes=np.bincount(np.repeat(np.arange(len(answers)), count)[of_row], minlength=len(answers)),
         question=question,
-        code=given - offsets[question],
+        code=answers - offsets[question],
         starts=starts,
         sizes=sizes,
         asked=np.bincount(of_row, asked, len(first)) > 0,
@@ -113,12 +113,12 @@ def shared_by_copies(pool: P) -> P:
     """Give every copy of a text that was asked the score of the copy that was: it need not be read again."""
     if pool.asked is None or pool.text is None:
         return pool
-    found = readings(pool)
-    asked, score = pool.asked[found.rows], np.array(pool.known_scores)
-    first = np.full(len(found.first), -1)
-    first[found.of_row[asked][::-1]] = found.rows[asked][::-1]
-    copies = found.rows[~asked & found.asked[found.of_row]]
-    origin = first[found.of_row[~asked & found.asked[found.of_row]]]
+    groups = readings(pool)
+    asked, score = pool.asked[groups.rows], np.array(pool.known_scores)
+    first = np.full(len(groups.first), -1)
+    first[groups.of_row[asked][::-1]] = groups.rows[asked][::-1]
+    copies = groups.rows[~asked & groups.asked[groups.of_row]]
+    origin = first[groups.of_row[~asked & groups.asked[groups.of_row]]]
     score[copies] = score[origin]
     covered = pool.asked.copy()
     covered[copies] = True

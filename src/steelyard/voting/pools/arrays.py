@@ -1,25 +1,24 @@
-"""From arrays with one entry per response to the arrays of a pool: group, code, check."""
+"""From arrays with one entry per response to the arrays of a pool: group, code, check.
+
+A source is whatever tells responses apart by their author: an LLM, a prompt, a temperature, an annotator.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.foundation.errors import ColumnError, LabelError, ScoreError
-from steelyard.voting.pools.score_ranges import range_fixes
+from steelyard.foundation.errors import ColumnError, LabelError, SteelyardWarning
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
-
-CLIP = 2.0**-9  # how far scores are kept from 0 and 1 before a logit
-
-
-class ScoreRangeError(ScoreError):
-    """Scores run beyond [0, 1]."""
+MOST_SOURCES = 1000  # sources; a plan names as many
 
 
 def group(ids: NDArray[Any]) -> tuple[Ints, Ints | None]:
@@ -38,21 +37,21 @@ def _runs(ids: NDArray[Any]) -> Ints:
     return np.concatenate(([0], changes, [len(ids)])).astype(np.int64)
 
 
-def small_codes(starts: Ints, given: NDArray[Any]) -> tuple[Codes, Ints, NDArray[Any] | None]:
+def small_codes(starts: Ints, answers: NDArray[Any]) -> tuple[Codes, Ints, NDArray[Any] | None]:
     """Return codes, width and names: codes that are small stay, others are numbered by question."""
-    if given.dtype.kind not in "iu":
+    if answers.dtype.kind not in "iu":
         raise ColumnError(
-            f"answer is {given.dtype}, not integer codes: use numpy.unique(answers, return_inverse=True)[1], "
+            f"answer is {answers.dtype}, not integer codes: use numpy.unique(answers, return_inverse=True)[1], "
             "with -1 for an unreadable one"
         )
-    if given.min() < -1:
-        raise ColumnError(f"answer holds {given.min()}: codes are 0, 1, 2, .. and -1 for an unreadable one")
-    if given.max() < 2**31 - 1:
-        width = np.maximum.reduceat(given, starts[:-1]).astype(np.int64) + 1
-        if width.sum() <= 4 * len(given):
-            return given.astype(np.int32, copy=False), width, None
-    codes, rows, width = number_keys(starts, given.astype(np.uint64), given >= 0)
-    return codes, width, given[rows]
+    if answers.min() < -1:
+        raise ColumnError(f"answer holds {answers.min()}: codes are 0, 1, 2, .. and -1 for an unreadable one")
+    if answers.max() < 2**31 - 1:
+        width = np.maximum.reduceat(answers, starts[:-1]).astype(np.int64) + 1
+        if width.sum() <= 4 * len(answers):
+            return answers.astype(np.int32, copy=False), width, None
+    codes, rows, width = number_keys(starts, answers.astype(np.uint64), answers >= 0)
+    return codes, width, answers[rows]
 
 
 def number_keys(starts: Ints, keys: NDArray[np.uint64], readable: Bools) -> tuple[Codes, Ints, Ints]:
@@ -62,43 +61,8 @@ def number_keys(starts: Ints, keys: NDArray[np.uint64], readable: Bools) -> tupl
     codes = np.empty(len(keys), np.int32)
     rows = np.empty(len(keys), np.int64)
     width = np.empty(len(starts) - 1, np.int64)
-    found = kernels.code_keys(starts, kernels.read_only(keys), readable, codes, rows, width)
-    return codes, rows[:found], width
-
-
-def checked_scores(scores: NDArray[Any], column: str = "scores", whole: str | None = None) -> Floats:
-    """Return scores as floats in [0, 1] or NaN, or say what is wrong with them.
-
-    `whole` is what was asked for, where the column is one of its parts.
-    """
-    if scores.dtype.kind not in "fiub":
-        raise ScoreError(f"{column} is {scores.dtype}, not numbers: give scores in [0, 1], NaN = no score")
-    values: Floats = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float64)
-    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
-    if low < 0 or high > 1:
-        raise outside(column, low, high, whole)
-    return values
-
-
-def outside(column: str, low: float, high: float, whole: str | None = None) -> ScoreRangeError:
-    """The error of scores that run from `low` to `high`, with what brings them inside."""
-    fixes = range_fixes(column, low, high, whole)
-    return ScoreRangeError(f"{column} runs from {low:.9g} to {high:.9g}, outside [0, 1]: {fixes}")
-
-
-def mean_score(parts: Floats) -> Floats:
-    """Return sigma(mean of the known logits) of each row of scores [R, V]; NaN where nothing is known.
-
-    >>> mean_score(np.array([[0.2, 0.8], [0.25, np.nan], [np.nan, np.nan]]))
-    array([0.5 , 0.25,  nan])
-    """
-    total, count = np.zeros(len(parts)), np.zeros(len(parts))
-    for v in range(parts.shape[1]):  # part by part: a row's sum does not depend on the rows beside it
-        inside = np.clip(parts[:, v].astype(np.float64), CLIP, 1 - CLIP)
-        known = ~np.isnan(inside)
-        total += np.where(known, np.log(inside / (1 - inside)), 0.0)
-        count += known
-    return np.where(count > 0, 1 / (1 + np.exp(-total / np.maximum(count, 1))), np.nan)
+    count = kernels.code_keys(starts, kernels.read_only(keys), readable, codes, rows, width)
+    return codes, rows[:count], width
 
 
 def checked_labels(correct: NDArray[Any]) -> Bools:
@@ -116,6 +80,48 @@ def places_among(key: Ints) -> Ints:
     """
     order = np.argsort(key, kind="stable")
     count = np.bincount(key)
-    place = np.empty(len(key), np.int64)
-    place[order] = np.arange(len(key)) - np.repeat(np.cumsum(count) - count, count)
-    return place
+    position = np.empty(len(key), np.int64)
+    position[order] = np.arange(len(key)) - np.repeat(np.cumsum(count) - count, count)
+    return position
+
+
+def coded_sources(values: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
+    """Return the code of every response's source [R], and the names by code, in their order.
+
+    >>> coded_sources(np.array(["gpt", "llama", "gpt"]))
+    (array([0, 1, 0], dtype=int32), ('gpt', 'llama'))
+    """
+    missing = sum(value is None or str(value) == "nan" for value in values.tolist())
+    if missing:
+        raise ColumnError(f"{missing} responses have no source: name one for each")
+    texts = np.array([str(value) for value in values.tolist()], dtype=np.str_)
+    names, codes = np.unique(texts, return_inverse=True)
+    return codes.astype(np.int32), checked_names(names.tolist(), "source")
+
+
+def checked_names(names: Iterable[str], column: str) -> tuple[str, ...]:
+    """Return the names of sources; refuse too many or an empty one, and say where two differ by their case alone.
+
+    >>> checked_names(["gpt", "llama"], "llm")
+    ('gpt', 'llama')
+    """
+    distinct = tuple(names)
+    if len(distinct) > MOST_SOURCES:
+        raise ColumnError(
+            f"{column!r} has {len(distinct):,} different values, and a committee has at most {MOST_SOURCES:,} sources: "
+            "choose the column that says who answered, such as the LLM"
+        )
+    spellings: dict[str, str] = {}
+    for name in distinct:
+        plain = name.strip().casefold()
+        if not plain:
+            raise ColumnError(f"{column!r} holds an empty name: name the source of every response")
+        first = spellings.setdefault(plain, name)
+        if first != name:
+            warnings.warn(
+                f"the sources {first!r} and {name!r} differ only by case or spaces: they are counted as two; write "
+                "them alike if they are one",
+                SteelyardWarning,
+                stacklevel=4,
+            )
+    return distinct

@@ -19,7 +19,7 @@ def html_table(title: str, columns: Sequence[object], rows: Iterable[Sequence[ob
 
 
 def html_facts(title: str, facts: Mapping[str, object]) -> str:
-    """Make a table of what is known about one thing; None is left out.
+    """Make a table of facts, one per row; those that are None are left out.
 
     >>> html_facts("Pool", {"questions": 2000, "score": None})
     '<table><caption>Pool</caption><tbody><tr><td>questions</td><td>2,000</td></tr></tbody></table>'

@@ -1,4 +1,4 @@
-"""What the maths wing speaks: pools of responses, with or without labels.
+"""Pools: the responses to a set of questions as arrays, with or without labels.
 
 A pool holds R responses to Q questions as arrays, sorted by question and, within a question, in
 the order they were sampled. Answers are small integer codes within their question. Derived pools
@@ -22,27 +22,26 @@ from steelyard.voting.pools.arrays import (
     Floats,
     Ints,
     checked_labels,
-    checked_scores,
+    coded_sources,
     group,
-    mean_score,
     places_among,
     small_codes,
 )
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.notebook import html_facts
-from steelyard.voting.pools.sources import coded_sources
+from steelyard.voting.pools.scores import checked_scores, mean_score
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a pool came from; what a plan records and compares."""
+    """Where a pool came from, as a plan records and compares it."""
 
     score: str | None = None
     llm: str | None = None
     file: str | None = None
     parts: tuple[str, ...] = ()  # the names of several scores read together
     llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
-    source: str | None = None  # the column that says who answered
+    source: str | None = None  # the column that names the source of each response
     llm_column: str | None = None  # the column with the names of the LLMs
     score_columns: tuple[str, ...] = ()  # columns that look like scores, read or not
     single: str = ""  # where every question has one response: what is wrong with that, and what to do
@@ -54,7 +53,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pool:
-    """R responses to Q questions: who answered what, and what the verifier said.
+    """R responses to Q questions: their answers, scores and sources.
 
     >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], scores=[0.9, 0.2, 0.4])
     >>> pool.n_questions, pool.n_responses, pool.n, pool.first(1).n_responses
@@ -63,18 +62,18 @@ class Pool:
 
     starts: Ints  # [Q+1] where each question's responses begin
     answer: Codes  # [R] code within the question, -1 = unreadable
-    scores: Floats | None  # [R] in [0, 1], NaN = the verifier said nothing
+    scores: Floats | None  # [R] in [0, 1], NaN = the verifier gave none
     base: Ints  # [Q] where the question's answers begin in `names`
     width: Ints  # [Q] codes are below this
     questions: Any  # [Q] ids: an array or a polars Series
     names: Any = None  # answers by base + code; None: the code is its own name
     origin: Origin = field(default_factory=Origin)
     parts: Floats | None = None  # [R, V] several scores, named in the origin; `scores` is then the mean of their logits
-    source: Codes | None = None  # [R] who said it, as a code; None: it is not known
+    source: Codes | None = None  # [R] the code of its source; None: unknown
     sources: tuple[str, ...] = ()  # their names, by code
-    tokens: Floats | None = None  # [R] what each response used, NaN = not known; None: it was not read
-    asked: Bools | None = None  # [R] what the verifier was asked for; None: everything. A score not asked is NaN too
-    text: Ints | None = None  # [R] equal numbers in a question: the same words; None: the texts were not read
+    tokens: Floats | None = None  # [R] tokens of each response, NaN = unknown; None: not read
+    asked: Bools | None = None  # [R] which scores the verifier was asked for; None: all. A score not asked is NaN too
+    text: Ints | None = None  # [R] equal numbers within a question: the same text; None: texts were not read
 
     @staticmethod
     def from_arrays(
@@ -97,8 +96,8 @@ class Pool:
         >>> pool
         Pool(2 questions, 4 responses, 1 unreadable)
         """
-        given = {"question": question, "answer": answer, "scores": scores, "correct": correct, "source": source}
-        columns = {name: np.asarray(values) for name, values in given.items() if values is not None}
+        inputs = {"question": question, "answer": answer, "scores": scores, "correct": correct, "source": source}
+        columns = {name: np.asarray(values) for name, values in inputs.items() if values is not None}
         rows = columns["question"].size
         for name, column in columns.items():
             if column.ndim != 1 or len(column) != rows:
@@ -173,7 +172,7 @@ class Pool:
 
     @property
     def rank(self) -> Ints:
-        """The place of each question in the order of ids [Q]: what randomness goes by, not the file's order."""
+        """The rank of each question by id [Q], so that random choices do not depend on the file's order."""
         return np.argsort(np.argsort(np.asarray(self.questions), kind="stable"), kind="stable")
 
     def first(self, n: int) -> Self:
@@ -208,12 +207,12 @@ class Pool:
         >>> pool.from_sources(["llama"])
         Pool(1 questions, 1 responses, 0 unreadable, 1 sources)
         """
-        wanted = tuple(sorted(set(names)))
-        unknown = [name for name in wanted if name not in self.sources]
-        if self.source is None or unknown or not wanted:
-            known = ", ".join(self.sources) or f"none: read it with {argument('source', 'COLUMN')}"
-            raise SettingError(f"there is no source {', '.join(unknown) or 'to keep'}; the sources are {known}")
-        return self._of_sources(wanted, np.ones(self.n_responses, bool))
+        selected = tuple(sorted(set(names)))
+        unknown = [name for name in selected if name not in self.sources]
+        if self.source is None or unknown or not selected:
+            available = ", ".join(self.sources) or f"none: read it with {argument('source', 'COLUMN')}"
+            raise SettingError(f"there is no source {', '.join(unknown) or 'to keep'}; the sources are {available}")
+        return self._of_sources(selected, np.ones(self.n_responses, bool))
 
     def first_of_sources(self, samples: Mapping[str, int]) -> Self:
         """Keep the first samples of every source, so many of each, and the questions that are left with any.
@@ -222,28 +221,28 @@ class Pool:
         >>> pool.first_of_sources({"gpt": 0, "llama": 1}).answer
         array([6], dtype=int32)
         """
-        wanted = self.from_sources(name for name, count in samples.items() if count)
-        if wanted.source is None:
+        pool = self.from_sources(name for name, count in samples.items() if count)
+        if pool.source is None:
             raise AssertionError("a pool of some sources does not know them")
-        question: Ints = wanted.spread(np.arange(wanted.n_questions))
-        key = question * len(wanted.sources) + wanted.source.astype(np.int64)
-        most = np.array([samples[name] for name in wanted.sources])
-        return wanted._of_sources(wanted.sources, places_among(key) < most[wanted.source])
+        question: Ints = pool.spread(np.arange(pool.n_questions))
+        key = question * len(pool.sources) + pool.source.astype(np.int64)
+        limit = np.array([samples[name] for name in pool.sources])
+        return pool._of_sources(pool.sources, places_among(key) < limit[pool.source])
 
-    def _of_sources(self, wanted: tuple[str, ...], among: Bools) -> Self:
+    def _of_sources(self, selected: tuple[str, ...], among: Bools) -> Self:
         """Keep some responses [R] of these sources."""
         if self.source is None:
             raise AssertionError("a pool without sources was asked for some")
         code = np.full(len(self.sources), -1, np.int32)
-        code[[self.sources.index(name) for name in wanted]] = np.arange(len(wanted))
-        kept = (code[self.source] >= 0) & among
-        sizes = np.bincount(self.spread(np.arange(self.n_questions))[kept], minlength=self.n_questions)
-        there = np.flatnonzero(sizes)
-        if not len(there):
-            raise SettingError(f"{', '.join(wanted)} answered none of these questions")
-        part = self._rows(np.flatnonzero(kept), sizes[there])
-        ids = {"base": self.base[there], "width": self.width[there], "questions": self.questions[there]}
-        return replace(part, **ids, source=code[self.source[kept]], sources=wanted)
+        code[[self.sources.index(name) for name in selected]] = np.arange(len(selected))
+        keep = (code[self.source] >= 0) & among
+        sizes = np.bincount(self.spread(np.arange(self.n_questions))[keep], minlength=self.n_questions)
+        present = np.flatnonzero(sizes)
+        if not len(present):
+            raise SettingError(f"{', '.join(selected)} answered none of these questions")
+        part = self._rows(np.flatnonzero(keep), sizes[present])
+        ids = {"base": self.base[present], "width": self.width[present], "questions": self.questions[present]}
+        return replace(part, **ids, source=code[self.source[keep]], sources=selected)
 
     def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
         """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
@@ -260,13 +259,13 @@ class Pool:
         return replace(tiled, base=self.base[positions], width=self.width[positions], questions=positions)
 
     def with_shuffled_scores(self, seed: int) -> Self:
-        """Deal the scores out again at random over all responses: the control without any signal."""
+        """Shuffle the scores over all responses: the control without any signal."""
         order = np.random.default_rng(seed).permutation(self.n_responses)
         parts = None if self.parts is None else self.parts[order]
         return replace(self, scores=self.known_scores[order], parts=parts)
 
     def only_asked(self, asked: Bools) -> Self:
-        """Hide the scores of the other responses [R]: not asked is not the same as missing, where nothing was said.
+        """Hide the scores of the other responses [R]: not asked differs from missing, where the verifier gave none.
 
         >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6], scores=[0.9, 0.2])
         >>> pool.only_asked(np.array([True, False])).scores, pool.only_asked(np.array([True, True])).asked
@@ -278,7 +277,7 @@ class Pool:
         return replace(self, scores=np.where(asked, self.known_scores, np.nan), parts=parts, asked=asked)
 
     def with_parts(self, parts: Mapping[str, ArrayLike]) -> Self:
-        """Let several scores, each one entry per response [R], stand together in place of one.
+        """Return the pool with several scores, each with one entry per response [R], in place of one.
 
         A method that learns learns how to mix them; the others read the mean of their logits, as a score.
 
@@ -300,7 +299,7 @@ class Pool:
         return replace(self, scores=mean_score(together), parts=together, origin=origin)
 
     def split(self, fraction: float, *, seed: int) -> tuple[Self, Self]:
-        """Part the questions in two: a share `fraction` to calibrate on, and the rest to test on.
+        """Split the questions in two: a share `fraction` to calibrate on, and the rest to test on.
 
         Questions are sorted by id and permuted by `default_rng(seed)`, so the parts, in order of id,
         depend on the ids alone, not on the order of the file.
@@ -308,7 +307,7 @@ class Pool:
         need_numbers(share=fraction, seed=seed)
         count = round(fraction * self.n_questions) if 0 < fraction < 1 else 0
         if not 0 < count < self.n_questions:
-            percent = 5 <= fraction < 100  # nobody means 1.5 %
+            percent = 5 <= fraction < 100  # 1.5 is not meant as a percentage
             hint = f" (did you mean {fraction / 100:g}?)" if percent else ""
             raise SettingError(
                 f"a share of {fraction} of {self.n_questions} questions leaves one side empty: "
@@ -316,8 +315,8 @@ class Pool:
             )
         by_id = np.argsort(self.rank)
         order = np.random.default_rng(seed).permutation(self.n_questions)
-        whole = replace(self, origin=replace(self.origin, split_from=self.n_questions))
-        return whole.take(by_id[np.sort(order[:count])]), whole.take(by_id[np.sort(order[count:])])
+        pool = replace(self, origin=replace(self.origin, split_from=self.n_questions))
+        return pool.take(by_id[np.sort(order[:count])]), pool.take(by_id[np.sort(order[count:])])
 
     def _rows(self, rows: Ints, sizes: Ints) -> Self:
         starts = np.concatenate(([0], np.cumsum(sizes)))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import SettingError, need_numbers
-from steelyard.voting.pools.logistic import expit
+from steelyard.voting.pools.scores import expit
 
 if TYPE_CHECKING:
     import polars as pl

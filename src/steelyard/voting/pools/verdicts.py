@@ -1,4 +1,4 @@
-"""What a vote decides: one verdict per question, with how clearly it won."""
+"""Verdicts: the winning answer of each question, and how clearly it won."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Verdicts:
         if isinstance(self.pool.names, np.ndarray):
             if not len(self.pool.names):
                 return self.code
-            found = self.pool.names[self._place].astype(object if self.pool.names.dtype.kind == "u" else np.int64)
-            found[self.code < 0] = -1
-            return found
+            names = self.pool.names[self._index].astype(object if self.pool.names.dtype.kind == "u" else np.int64)
+            names[self.code < 0] = -1
+            return names
         return np.array(self._named().to_list(), object)
 
     @property
@@ -94,7 +94,7 @@ class Verdicts:
         )
         if not same:
             raise LabelError("these verdicts are for other questions than the labels: predict on the same pool")
-        return labelled.answer_correct[self._place] & (self.code >= 0)
+        return labelled.answer_correct[self._index] & (self.code >= 0)
 
     def to_polars(self) -> pl.DataFrame:
         """One row per question: question, answer, confidence (null: none learned), share, margin, votes, responses."""
@@ -113,16 +113,16 @@ class Verdicts:
         return pl.DataFrame(columns)
 
     @property
-    def _place(self) -> Ints:
-        """Where each winner stands among the pool's answers [Q]; at 0 if there is none."""
+    def _index(self) -> Ints:
+        """The index of each winner among the pool's answers [Q]; 0 if there is none."""
         return np.where(self.code < 0, 0, self.pool.base + self.code)
 
     def _named(self) -> pl.Series:
         """The winning answers as text, null where there is none."""
         import polars as pl
 
-        place = pl.Series(self._place).set(pl.Series(self.code < 0), None)
-        return pl.Series(self.pool.names, dtype=pl.String).gather(place)
+        index = pl.Series(self._index).set(pl.Series(self.code < 0), None)
+        return pl.Series(self.pool.names, dtype=pl.String).gather(index)
 
     def __repr__(self) -> str:
         return f"Verdicts({len(self)} questions, {int((self.code < 0).sum())} without a readable answer)"

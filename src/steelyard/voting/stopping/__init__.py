@@ -15,14 +15,14 @@ from steelyard.foundation.errors import PlanError, SteelyardError
 
 if TYPE_CHECKING:
     from steelyard.foundation.registry import Registry
-    from steelyard.voting.stopping.rule import Rule
+    from steelyard.voting.stopping.stopping_rule import Rule
 
 
 @cache
 def registry() -> Registry[type[Rule]]:
     """All stopping rules by name."""
     from steelyard.foundation.registry import Registry, named_class, only_class
-    from steelyard.voting.stopping.rule import Rule
+    from steelyard.voting.stopping.stopping_rule import Rule
 
     folder = Path(__file__).parent / "rules"
     pick, check = only_class(Rule), named_class(Rule)  # type: ignore[type-abstract]

@@ -10,8 +10,9 @@ that gives no answer was asked all the same: the next step decides without it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -19,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import PlanError
-from steelyard.voting.fitting.answer_odds import LARGEST, Leading, leading
+from steelyard.voting.fitting.answer_odds import LARGEST, Leading, Panel, leading
 from steelyard.voting.pools.arrays import Bools, Ints
-from steelyard.voting.pools.panel import Panel
-from steelyard.voting.stopping.cascade_origin import UNKNOWN, CascadeOrigin
 
 MOST_STEPS = 6  # each doubles the sets of sources that may come about
 DAMAGED = "its cascade is damaged"
+MILLION = 1e6
+DIGITS = 8  # of the digest of a question
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,55 @@ class Replayed(NamedTuple):
 
 
 @dataclass(frozen=True)
+class CascadeOrigin:
+    """The prices per million tokens, or per response where nothing counted tokens, and digests of the questions.
+
+    >>> CascadeOrigin({"gpt": 10.0}).cost("gpt", tokens=500, samples=1)
+    0.005
+    """
+
+    prices: Mapping[str, float] = field(default_factory=dict)  # by source; empty: a column of costs was read
+    per_response: bool = False
+    questions: tuple[str, ...] = ()  # empty: the plan does not say
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.per_response, bool) or not all(map(_price, self.prices.items())):
+            raise ValueError("prices that cannot be")
+        if not all(isinstance(question, str) for question in self.questions):
+            raise ValueError("questions that cannot be")
+
+    def cost(self, source: str, *, tokens: float, samples: int) -> float | None:
+        """What some samples of a source cost; None where the plan has no price for it."""
+        if source not in self.prices:
+            return None
+        return self.prices[source] * (samples if self.per_response else tokens / MILLION)
+
+    def learned_on(self, names: Iterable[object]) -> list[bool]:
+        """Which of these questions it was learned on."""
+        learned = set(self.questions)
+        return [digest in learned for digest in digests(names)]
+
+    def plain(self) -> dict[str, Any]:
+        """As a plan writes it; what is not known is left out."""
+        plain: dict[str, Any] = {}
+        if self.prices:
+            plain["prices"] = dict(self.prices)
+        if self.per_response:
+            plain["per_response"] = True
+        if self.questions:
+            plain["learned_on"] = list(self.questions)
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> CascadeOrigin:
+        """Make it again; plans of before have none of this."""
+        prices, questions = plain.get("prices", {}), plain.get("learned_on", [])
+        if not isinstance(questions, list):
+            raise TypeError("questions")
+        return cls(dict(prices), plain.get("per_response", False), tuple(questions))
+
+
+@dataclass(frozen=True)
 class Cascade:
     """Steps, what the answers are worth after them, and how many samples each source is asked for.
 
@@ -67,13 +117,13 @@ class Cascade:
     steps: tuple[Step, ...]
     odds: Mapping[tuple[str, ...], tuple[float, ...]]  # by the sources asked, sorted: their weights, and that of none
     samples: Mapping[str, int] | None = None  # by source; None: one of each
-    origin: CascadeOrigin = UNKNOWN
+    origin: CascadeOrigin = field(default_factory=CascadeOrigin)
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.steps) <= MOST_STEPS or not all(map(_sound, self.steps)):
             raise PlanError(f"{DAMAGED}: it has steps that cannot be")
         if self.steps[0].low > 0:
-            raise PlanError(f"{DAMAGED}: nobody is asked first")
+            raise PlanError(f"{DAMAGED}: its first step has to ask from confidence 0")
         for asked in reachable(self.steps):
             weights = self.odds.get(asked, ())
             if len(weights) != len(asked) + 1 or not all(_number(w) and abs(w) <= LARGEST for w in weights):
@@ -108,20 +158,20 @@ class Cascade:
             asks, columns = step.asks(confidence), [panel.names.index(name) for name in step.sources]
             asked[:, columns] |= asks[:, None]
             after: dict[tuple[str, ...], Bools] = {}
-            for before, where in state.items():
-                for names, part in ((before, where & ~asks), (joined(before, step), where & asks)):
+            for before, mask in state.items():
+                for names, part in ((before, mask & ~asks), (joined(before, step), mask & asks)):
                     if part.any():
                         after[names] = after.get(names, False) | part
             state = after
             for names, part in state.items():
                 if names and (part & asks).any():
-                    found = self.leading(panel, names)
-                    row[part], confidence[part] = found.row[part], found.confidence[part]
+                    leader = self.leading(panel, names)
+                    row[part], confidence[part] = leader.row[part], leader.confidence[part]
         return Replayed(row, confidence, asked)
 
     def described(self) -> str:
         """Whom it asks, in one line."""
-        return "; ".join(_spoken(step) for step in self.steps)
+        return "; ".join(_describe(step) for step in self.steps)
 
     def plain(self) -> dict[str, Any]:
         """The cascade as a plan writes it."""
@@ -147,13 +197,22 @@ def joined(asked: tuple[str, ...], step: Step) -> tuple[str, ...]:
 
 def reachable(steps: tuple[Step, ...]) -> list[tuple[str, ...]]:
     """Every set of sources that may have been asked after a step, sorted."""
-    found: set[tuple[str, ...]] = set()
+    states: set[tuple[str, ...]] = set()
     now: set[tuple[str, ...]] = {()}
     for step in steps:
         skipped = set() if step.low <= 0 and step.high >= 1 else now
         now = skipped | {tuple(sorted(joined(state, step))) for state in now}
-        found |= now
-    return sorted(found - {()})
+        states |= now
+    return sorted(states - {()})
+
+
+def digests(names: Iterable[object]) -> tuple[str, ...]:
+    """Digests that identify questions in a plan without showing their names.
+
+    >>> digests(["q0"])
+    ('341c0a3e',)
+    """
+    return tuple(sha256(str(name).encode("utf-8", "replace")).hexdigest()[:DIGITS] for name in names)
 
 
 def _with_sources(panel: Panel, names: tuple[str, ...]) -> Panel:
@@ -185,5 +244,10 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _spoken(step: Step) -> str:
+def _describe(step: Step) -> str:
     return f"{step.where()} ask {' and '.join(step.sources)}".strip()
+
+
+def _price(named: tuple[Any, Any]) -> bool:
+    name, price = named
+    return isinstance(name, str) and _number(price) and price >= 0

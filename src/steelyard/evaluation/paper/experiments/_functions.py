@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.paper.measuring import quiet
-from steelyard.voting.counting import logit_weight as logit
-from steelyard.voting.counting.density_weight import FLOOR, silverman
 from steelyard.voting.methods.kde import KDEVote
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import LabelledPool
+from steelyard.voting.score_weights import FLOOR, clipped_logit, silverman
 
 Values = NDArray[np.float64]
 SCORES: Values = np.linspace(0.01, 0.99, 99)
@@ -38,7 +37,7 @@ def question_function(pool: LabelledPool, question: int) -> Values:
     rows = slice(pool.starts[question], pool.starts[question + 1])
     p, correct = pool.known_scores[rows], pool.correct[rows]
     known = pool.readable[rows] & ~np.isnan(p)
-    z, x = logit.clipped_logit(p[known]), logit.clipped_logit(SCORES)
+    z, x = clipped_logit(p[known]), clipped_logit(SCORES)
     f1, f0 = (_density(z[correct[known] == kind], x) for kind in (True, False))
     ratio: Values = np.log(f1 + FLOOR) - np.log(f0 + FLOOR)
     return ratio

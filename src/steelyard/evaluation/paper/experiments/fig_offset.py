@@ -16,9 +16,9 @@ from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import points
 from steelyard.evaluation.reports.line_names import named_lines
 from steelyard.evaluation.reports.style import RESERVE
-from steelyard.voting.counting.logit_weight import logit
 from steelyard.voting.methods import method_class
-from steelyard.voting.methods.abilities.offset import Offset
+from steelyard.voting.methods.base.offset_vote import Offset
+from steelyard.voting.score_weights import logit
 
 POINTS = 101
 TALL = 260  # pixels

@@ -11,7 +11,7 @@ from steelyard.evaluation.paper.pair_grid import Grid
 from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.paper.shown_table import Shown
 from steelyard.evaluation.percentages import percent
-from steelyard.voting.fitting.auroc import auroc
+from steelyard.voting.fitting.score_quality import auroc
 
 NOTE = (
     "AUROC: the chance that a correct response scores above an incorrect one (0.5: no better than chance), within "

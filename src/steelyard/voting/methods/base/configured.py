@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 import numpy as np
 
 from steelyard.foundation.errors import SettingError, did_you_mean
-from steelyard.voting.methods.base.value_checks import is_a
+from steelyard.voting.methods.base.setting import is_a
 
 
 @dataclass(repr=False, eq=False)

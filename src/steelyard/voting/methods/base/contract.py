@@ -23,16 +23,16 @@ from steelyard.voting.pools.verdicts import Verdicts
 if TYPE_CHECKING:
     from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities
     from steelyard.voting.fitting.mixing import Mix
+    from steelyard.voting.on_demand.asking import Asking
     from steelyard.voting.on_demand.bounds import AnswerBounds
-    from steelyard.voting.on_demand.learned import Asking
     from steelyard.voting.stopping.cascade import Cascade
-    from steelyard.voting.stopping.rule import Rule
+    from steelyard.voting.stopping.stopping_rule import Rule
 else:
     Mix = Asking = Cascade = Rule = Any  # loaded where a fit or a plan makes one
 
 # A plan has them beside the learned values.
 BESIDE = ("fitted_on_", "stopping_", "mix_", "cascade_", "asking_", "samples_")
-OF_ITSELF = ("exact_subsets", "label", "colour")  # what a class says of itself and does not hand down
+OF_ITSELF = ("exact_subsets", "label", "colour")  # class attributes that are not inherited
 
 
 @dataclass(repr=False, eq=False)
@@ -64,9 +64,9 @@ class MethodContract(Configured, ABC):
         super().__init_subclass__()
         if "name" not in vars(cls):  # a class in a notebook: MyVote is my-vote
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
-        for word in OF_ITSELF:
-            if word not in vars(cls):
-                setattr(cls, word, None)
+        for attribute in OF_ITSELF:
+            if attribute not in vars(cls):
+                setattr(cls, attribute, None)
 
     @abstractmethod
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
@@ -96,7 +96,7 @@ class MethodContract(Configured, ABC):
         """Whether the scores of a pool count, or only break ties."""
         return self.scored
 
-    def heeds_scores(self, pool: Pool) -> Bools:
+    def uses_scores(self, pool: Pool) -> Bools:
         """Of which responses of a pool a score can change the weight [R]; a verifier need not read the others."""
         return np.full(pool.n_responses, self.reads_scores())
 
@@ -115,4 +115,4 @@ class MethodContract(Configured, ABC):
 
 def describes_weigh(kind: type, name: str) -> bool:
     """Whether `name` is defined in the class that defines `weigh`, or below it: another class's may not hold."""
-    return next(name in vars(each) for each in kind.__mro__ if vars(each).keys() & {"weigh", name})
+    return next(name in vars(base) for base in kind.__mro__ if vars(base).keys() & {"weigh", name})

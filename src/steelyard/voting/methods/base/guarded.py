@@ -1,6 +1,7 @@
-"""The guard of the paper's methods: off by default, so that they stay the paper's.
+"""What a method is worth on questions it has not seen, and the guard of the paper's methods that goes by it.
 
-With it, a method votes by majority unless its verdicts on held-out calibration questions gain over the majority vote:
+The guard is off by default, so that they stay the paper's. With it, a method votes by majority unless its verdicts on
+held-out calibration questions gain over the majority vote:
 
     verdicts corrected - verdicts spoilt  >  sqrt(verdicts corrected + verdicts spoilt)
 
@@ -10,6 +11,8 @@ fitting/score_evidence.py.)
 
 from __future__ import annotations
 
+import copy
+import warnings
 from abc import ABC
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -17,19 +20,21 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.counting.tally import tally
+from steelyard.foundation.errors import CalibrationError, ScoreError, SteelyardWarning
+from steelyard.voting.fitting.folds import fold_of
+from steelyard.voting.methods.base.calibration_checks import FEWEST_QUESTIONS
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.methods.base.out_of_fold import out_of_fold
 from steelyard.voting.methods.base.setting import setting
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.tally import tally
 
 FOLDS = 5
 
 
 @dataclass(repr=False, eq=False)
 class Guarded(Method, ABC):
-    """A method that can be told to vote by majority where its weights do not pay."""
+    """A method with a setting that makes it vote by majority where its weights do not pay."""
 
     added: ClassVar[tuple[str, ...]] = ("guard", "helps_")
 
@@ -61,3 +66,29 @@ class Guarded(Method, ABC):
 
     def reads_scores(self) -> bool:
         return self.scored and self.helps_
+
+
+def out_of_fold(
+    method: Method, pool: LabelledPool, folds: int, *, fitted_on_one: bool = False, seed: int = 0
+) -> NDArray[np.float64] | None:
+    """Return how often each question is right [Q] when decided by fits on other folds; None where none can be fitted.
+
+    A fit sees all folds but one and decides that one; `fitted_on_one`: sees one fold and decides all others.
+    """
+    fold = fold_of(pool, folds, seed)
+    correct, times = np.zeros(pool.n_questions), np.zeros(pool.n_questions)
+    for k in range(folds):
+        seen = np.flatnonzero((fold == k) == fitted_on_one)
+        rest = np.flatnonzero((fold == k) != fitted_on_one)
+        if len(seen) < FEWEST_QUESTIONS or not len(rest):
+            return None
+        held = pool.take(rest)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SteelyardWarning)
+                fitted = copy.deepcopy(method).fit(pool.take(seen))
+        except (CalibrationError, ScoreError):
+            return None
+        correct[rest] += fitted.predict(held.unlabelled()).correct(held)
+        times[rest] += 1
+    return correct / times

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import CalibrationError, LabelError, SettingError, TableError
-from steelyard.voting.counting.tally import tally
 from steelyard.voting.methods.base.contract import MethodContract, describes_weigh
 from steelyard.voting.methods.base.provenance import Provenance
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.verdicts import Verdicts
+from steelyard.voting.tally import tally
 
 if TYPE_CHECKING:
     from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities
@@ -33,7 +33,7 @@ P = TypeVar("P", bound=Pool)
 class Method(MethodContract, ABC):
     """A rule that turns a pool of responses into verdicts.
 
-    A method of one's own says what every response weighs; fitting, voting and plans come from here.
+    A custom method defines the weight of every response; fitting, voting and plans come from here.
 
     >>> import numpy as np, steelyard as sy
     >>> class SquaredVote(sy.Method):
@@ -49,7 +49,7 @@ class Method(MethodContract, ABC):
 
         Calibrate at the N you deploy: the best offset depends on it, so the plan records it.
         """
-        from steelyard.voting.methods.base.enough import check_fit, first_samples
+        from steelyard.voting.methods.base.calibration_checks import check_fit, first_samples
 
         if not isinstance(labelled, Pool):
             raise SettingError(
@@ -117,7 +117,7 @@ class Method(MethodContract, ABC):
         one = self._one_score(pool)
         if one.asked is None:
             return one
-        from steelyard.voting.on_demand.learned import filled
+        from steelyard.voting.on_demand.asking import filled
 
         return filled(one, self.asking_)
 
@@ -175,7 +175,7 @@ class Method(MethodContract, ABC):
 
     def summary(self) -> dict[str, Any]:
         """What a person wants to know of a fitted method, as plain values."""
-        fitted = self.fitted_on_.known() if self.fitted_on_ else {}
+        fitted = self.fitted_on_.as_dict() if self.fitted_on_ else {}
         fitted.pop("reference_scores", None)
         mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}
         return {"method": self.name, **self.settings(), **fitted, **mix}

@@ -70,7 +70,7 @@ def write_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None
         "steelyard": __version__,
         "method": plan.method,
         "settings": plan.settings,
-        "fitted_on": None if plan.fitted_on is None else plan.fitted_on.known(),
+        "fitted_on": None if plan.fitted_on is None else plan.fitted_on.as_dict(),
         "learned": plan.learned,
     }
     if plan.stopping is not None:
@@ -132,29 +132,29 @@ def read_plan(path: str | Path) -> Plan:
         raise PlanError(f"{path} is a damaged plan ({error!r:.100}): fit it again") from None
 
 
-def _provenance(found: dict[str, Any]) -> Provenance:
-    found = _bounded(found)
+def _provenance(stored: dict[str, Any]) -> Provenance:
+    stored = _bounded(stored)
     for name in ("n", "questions", "responses"):
-        if type(found[name]) is not int or found[name] < 1:
-            raise ValueError(f"{name} is {found[name]!r:.40}")
+        if type(stored[name]) is not int or stored[name] < 1:
+            raise ValueError(f"{name} is {stored[name]!r:.40}")
     for name in ("score", "llm", "verifier", "source", "answers"):
-        if not isinstance(found[name], str | None):
-            raise TypeError(f"{name} is {found[name]!r:.40}")
+        if not isinstance(stored[name], str | None):
+            raise TypeError(f"{name} is {stored[name]!r:.40}")
     for name in ("accuracy", "standard_error"):
-        if type(found[name]) not in (int, float, type(None)) or not 0 <= (found[name] or 0) <= 1:
-            raise ValueError(f"{name} is {found[name]!r:.40}")
-    if not isinstance(found["rename"], dict) or not all(isinstance(new, str) for new in found["rename"].values()):
-        raise TypeError(f"rename is {found['rename']!r:.40}")
-    if not all(type(z) in (int, float) for z in found["reference_scores"]):
+        if type(stored[name]) not in (int, float, type(None)) or not 0 <= (stored[name] or 0) <= 1:
+            raise ValueError(f"{name} is {stored[name]!r:.40}")
+    if not isinstance(stored["rename"], dict) or not all(isinstance(new, str) for new in stored["rename"].values()):
+        raise TypeError(f"rename is {stored['rename']!r:.40}")
+    if not all(type(z) in (int, float) for z in stored["reference_scores"]):
         raise ValueError("a reference score that is not a number")
-    found["reference_scores"] = tuple(map(float, found["reference_scores"]))
-    return Provenance(**{f.name: found[f.name] for f in fields(Provenance)})
+    stored["reference_scores"] = tuple(map(float, stored["reference_scores"]))
+    return Provenance(**{f.name: stored[f.name] for f in fields(Provenance)})
 
 
-def _object(found: Any, name: str) -> dict[str, Any]:
-    if not isinstance(found, dict):
-        raise TypeError(f"{name} is {found!r:.40}")
-    return dict(_bounded(found))
+def _object(stored: Any, name: str) -> dict[str, Any]:
+    if not isinstance(stored, dict):
+        raise TypeError(f"{name} is {stored!r:.40}")
+    return dict(_bounded(stored))
 
 
 def _bounded(value: Any) -> Any:
@@ -177,8 +177,8 @@ def _bounded(value: Any) -> Any:
     return value
 
 
-def _no_constant(word: str) -> float:
-    raise ValueError(f"it holds {word}, which no fitted value can be")
+def _no_constant(constant: str) -> float:
+    raise ValueError(f"it holds {constant}, which no fitted value can be")
 
 
 def _to_json(value: Any) -> Any:

@@ -28,7 +28,7 @@ class Provenance:
     accuracy: float | None
     standard_error: float | None
     reference_scores: tuple[float, ...] = ()  # mean logits of some of the questions, to tell when scores have moved
-    source: str | None = None  # the column that said who answered
+    source: str | None = None  # the column that names the source of each response
     answers: str | None = None  # the kind of answers; None: an older plan, or a pool that was not read
     rename: dict[str, str] = field(default_factory=dict)  # columns that were given our names
 
@@ -41,9 +41,9 @@ class Provenance:
             error = float(correct.std(ddof=1) / np.sqrt(len(correct))) if len(correct) > 1 else None
         score = pool.origin.score
         verifier = "+".join(dict.fromkeys(part.split(":")[0] for part in score.split("+"))) if score else None
-        about = (pool.n, score, pool.origin.llm, verifier, pool.n_questions, pool.n_responses)
+        identity = (pool.n, score, pool.origin.llm, verifier, pool.n_questions, pool.n_responses)
         read = (pool.origin.source, pool.origin.answers, dict(pool.origin.rename))
-        return cls(*about, accuracy, error, _references(pool) if references else (), *read)
+        return cls(*identity, accuracy, error, _references(pool) if references else (), *read)
 
     def check(self, pool: Pool, *, reads_scores: bool) -> None:
         """Refuse a pool that was read by another score, or with answers of another kind."""
@@ -59,8 +59,8 @@ class Provenance:
                 f"{pool.origin.answers!r}"
             )
 
-    def known(self) -> dict[str, Any]:
-        """Its values by name; a pool with one source, for example, says nothing of sources."""
+    def as_dict(self) -> dict[str, Any]:
+        """Its values by name, without those that are empty, such as the source of a pool with one source."""
         return {name: value for name, value in asdict(self).items() if name not in OPTIONAL or value}
 
 

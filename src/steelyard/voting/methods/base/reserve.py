@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError
 from steelyard.voting.confidence.risk_control import RiskControl, control_risk
 from steelyard.voting.fitting.folds import shuffled_rank
-from steelyard.voting.methods.base.enough import FEWEST_QUESTIONS
+from steelyard.voting.methods.base.calibration_checks import FEWEST_QUESTIONS
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.methods.base.value_checks import within
+from steelyard.voting.methods.base.setting import within
 from steelyard.voting.pools.arrays import Floats
 from steelyard.voting.pools.pool import LabelledPool, Pool
 
@@ -74,10 +74,10 @@ def check_reserve(reserve: float) -> None:
 
 def parted(pool: P, reserve: float, seed: int) -> tuple[P, P | None]:
     """The questions to learn from, and those kept apart, if any; with scores, some of the first must have one."""
-    apart = shuffled_rank(pool, seed) < round(reserve * pool.n_questions)
-    if not apart.any():
+    reserved = shuffled_rank(pool, seed) < round(reserve * pool.n_questions)
+    if not reserved.any():
         return pool, None
-    seen = pool.take(np.flatnonzero(~apart))
+    seen = pool.take(np.flatnonzero(~reserved))
     unscored = seen.scores is not None and bool(np.isnan(seen.scores).all())
     if seen.n_questions < FEWEST_QUESTIONS or unscored:
         which = "" if seen.scores is None else " with scores"
@@ -85,7 +85,7 @@ def parted(pool: P, reserve: float, seed: int) -> tuple[P, P | None]:
             f"reserve={reserve:g} leaves {seen.n_questions} of {pool.n_questions} questions to fit on: "
             f"reserve less, or label more, so that {FEWEST_QUESTIONS}{which} are left"
         )
-    return seen, pool.take(np.flatnonzero(apart))
+    return seen, pool.take(np.flatnonzero(reserved))
 
 
 def risk_control_by(learned: Pair, reserved: Pair, risk: float, confidence_level: float) -> RiskControl:

@@ -3,8 +3,8 @@
     w_i = (weight_s + slope_s (z_i - centre_s)) / N_s
 
 for a response i of source s, z_i the logit of its score, and N_s the samples of its voice in the question: the
-source itself, or all sources that repeat each other (fitting/voices.py). A source that is missing does not vote; one
-that the plan does not know is told, and has the mean weight of the others.
+source itself, or all sources that repeat each other (fitting/source_votes.py). A source that is missing does not vote;
+one that the plan does not know has the mean weight of the others, with a warning.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SteelyardWarning
-from steelyard.voting.counting.logit_weight import CLIP, clipped_logit
-from steelyard.voting.counting.quantize import quantize
-from steelyard.voting.fitting.consensus import Consensus, coarse, find_consensus, pairwise_chances
-from steelyard.voting.fitting.source_votes import SourceVotes
-from steelyard.voting.fitting.voices import find_voices, looked_at, modal_answers
+from steelyard.voting.fitting.source_reliability import Consensus, coarse, find_consensus, pairwise_chances
+from steelyard.voting.fitting.source_votes import SourceVotes, find_voices, looked_at, modal_answers
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.methods.base.value_checks import FARTHEST, within
+from steelyard.voting.methods.base.setting import FARTHEST, within
 from steelyard.voting.pools.arrays import Codes
 from steelyard.voting.pools.pool import Pool
+from steelyard.voting.pools.scores import CLIP
+from steelyard.voting.score_weights import clipped_logit
+from steelyard.voting.tally import quantize
 
 NOBODY = ("",)  # the sources of a pool that does not say who answered
 LARGEST = 1e6  # weight
@@ -95,12 +95,12 @@ class SourceVote(Method, ABC):
             raise PlanError("its sources are damaged: a weight or a voice that no fit finds")
 
     def summary(self) -> dict[str, Any]:
-        heaviest = sorted(self.weights_.items(), key=lambda each: (-each[1], each[0]))
+        heaviest = sorted(self.weights_.items(), key=lambda item: (-item[1], item[0]))
         return {**super().summary(), "sources": {name or "all": weight for name, weight in heaviest}}
 
     def _keep(self, names: tuple[str, ...], voice: Codes, worth: NDArray[np.float64]) -> None:
         """Store what the voices are worth under the names of their sources [S]; a voice of -1 never voted."""
-        heard = voice >= 0
+        voted = voice >= 0
         rounded = coarse(worth)
         self.newcomer_ = float(coarse(np.maximum(rounded.mean(keepdims=True), 0.0))[0]) if len(worth) else 1.0
         self.weights_ = {
@@ -109,7 +109,7 @@ class SourceVote(Method, ABC):
         new = iter(range(int(voice.max(initial=-1)) + 1, len(names) + len(worth)))
         self.voices_ = {
             name: float(v if known else next(new))
-            for name, v, known in zip(names, voice.tolist(), heard.tolist(), strict=True)
+            for name, v, known in zip(names, voice.tolist(), voted.tolist(), strict=True)
         }
 
 
@@ -126,7 +126,7 @@ def ordered(pool: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class SourceVoices:
     """The sources of a pool that gave an answer at all, and their voices."""
 
     names: tuple[str, ...]  # all that are in the pool
@@ -134,18 +134,22 @@ class Heard:
     code: Codes  # [R] the voice of every response
 
     @classmethod
-    def of(cls, pool: Pool, *, labels: bool) -> Heard:
+    def of(cls, pool: Pool, *, labels: bool) -> SourceVoices:
         """Find the voices of a pool."""
         names, source = sources_of(pool)
-        there = np.bincount(source, minlength=len(names)) > 0
-        speaks = np.bincount(source[pool.readable], minlength=len(names)) > 0
-        dense = np.where(speaks, np.cumsum(speaks) - 1, -1).astype(np.int32)
-        spoken = tuple(name for name, heard in zip(names, speaks, strict=True) if heard)
-        found = (
-            find_voices(pool, dense[source], len(spoken), spoken, labels=labels) if spoken else np.empty(0, np.int32)
+        present = np.bincount(source, minlength=len(names)) > 0
+        answering = np.bincount(source[pool.readable], minlength=len(names)) > 0
+        dense = np.where(answering, np.cumsum(answering) - 1, -1).astype(np.int32)
+        answering_names = tuple(name for name, answers in zip(names, answering, strict=True) if answers)
+        voices = (
+            find_voices(pool, dense[source], len(answering_names), answering_names, labels=labels)
+            if answering_names
+            else np.empty(0, np.int32)
         )
-        voice = np.where(speaks, np.append(found, -1)[dense], -1).astype(np.int32)
-        return cls(tuple(name for name, is_in in zip(names, there, strict=True) if is_in), voice[there], voice[source])
+        voice = np.where(answering, np.append(voices, -1)[dense], -1).astype(np.int32)
+        return cls(
+            tuple(name for name, is_in in zip(names, present, strict=True) if is_in), voice[present], voice[source]
+        )
 
     @property
     def voices(self) -> int:

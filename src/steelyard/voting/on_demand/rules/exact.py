@@ -12,9 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from steelyard.foundation.errors import SettingError
-from steelyard.voting.on_demand.lead import leading
+from steelyard.voting.on_demand.base_rule import AskingRule, Voter, leading
 from steelyard.voting.on_demand.readings import readings
-from steelyard.voting.on_demand.rule import AskingRule, Voter
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import Pool
 
@@ -37,19 +36,19 @@ class Exact(AskingRule):
             )
 
     def next(self, voter: Voter, pool: Pool) -> Bools:
-        found, bounds = readings(pool), voter.bounds(pool)
+        groups, bounds = readings(pool), voter.bounds(pool)
         if bounds is None:
             raise AssertionError("a method without bounds was not refused")
-        lead = leading(voter, pool, found)
-        beaten, gap = bounds.ahead(found, lead, pool)
+        lead = leading(voter, pool, groups)
+        beaten, gap = bounds.ahead(groups, lead, pool)
         rival = ~lead & ~beaten
-        unsure = found.top(rival.astype(np.int64)) > 0
+        unsure = groups.top(rival.astype(np.int64)) > 0
         near = np.where(rival, -gap, -np.inf)
-        chosen = unsure & (lead | (rival & (found.ranks(near) < RIVALS)))
-        picked = found.next_unread(chosen)
-        wanted = found.copies(picked, pool.n_responses)
+        chosen = unsure & (lead | (rival & (groups.ranks(near) < RIVALS)))
+        picked = groups.next_unread(chosen)
+        selected = groups.copies(picked, pool.n_responses)
         stuck = np.zeros(pool.n_questions, bool)
-        stuck[found.question[unsure]] = True
-        stuck[found.question[found.answer[picked]]] = False
-        everything: Bools = wanted | pool.spread(stuck)
+        stuck[groups.question[unsure]] = True
+        stuck[groups.question[groups.answer[picked]]] = False
+        everything: Bools = selected | pool.spread(stuck)
         return everything

@@ -16,9 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from steelyard.foundation.errors import SettingError
-from steelyard.voting.on_demand.lead import answer_totals
+from steelyard.voting.on_demand.base_rule import AskingRule, Voter, answer_totals
 from steelyard.voting.on_demand.readings import readings
-from steelyard.voting.on_demand.rule import AskingRule, Voter
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import Pool
 
@@ -42,17 +41,17 @@ class Expected(AskingRule):
         learned = voter.asking_
         if learned is None:
             raise AssertionError("a plan that has not learned to ask was not refused")
-        found = readings(pool)
-        u = learned.sharpness * answer_totals(voter, pool, found)
-        top = found.top(u)
-        lead = found.one(u == top)
-        a = np.bincount(found.answer[found.asked], minlength=len(found.begin))
-        heeded = np.bincount(found.of_row, voter.heeds_scores(pool)[found.rows], len(found.first)) > 0
-        left = replace(found, asked=found.asked | ~heeded)
-        open_ = np.bincount(found.answer[~left.asked], minlength=len(found.begin)) > 0
+        groups = readings(pool)
+        u = learned.sharpness * answer_totals(voter, pool, groups)
+        top = groups.top(u)
+        lead = groups.one(u == top)
+        a = np.bincount(groups.answer[groups.asked], minlength=len(groups.begin))
+        used = np.bincount(groups.of_row, voter.uses_scores(pool)[groups.rows], len(groups.first)) > 0
+        left = replace(groups, asked=groups.asked | ~used)
+        open_ = np.bincount(groups.answer[~left.asked], minlength=len(groups.begin)) > 0
         change = np.where(open_, np.where(a == 0, UNREAD, 1 / np.sqrt(np.maximum(a, 1))), 0.0)
-        room = learned.margin * (change + found.top(np.where(lead, change, 0.0)))
+        room = learned.margin * (change + groups.top(np.where(lead, change, 0.0)))
         rival = ~lead & (u + room > top)
-        asked_about = (rival | (lead & (found.top(rival.astype(np.int64)) > 0))) & open_
-        known = np.where(asked_about, learned.margin * change + 0.1 * (u - top), -np.inf)
-        return found.copies(left.next_unread(asked_about & (found.ranks(known) < AT_ONCE)), pool.n_responses)
+        asked_about = (rival | (lead & (groups.top(rival.astype(np.int64)) > 0))) & open_
+        priority = np.where(asked_about, learned.margin * change + 0.1 * (u - top), -np.inf)
+        return groups.copies(left.next_unread(asked_about & (groups.ranks(priority) < AT_ONCE)), pool.n_responses)

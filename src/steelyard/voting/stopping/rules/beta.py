@@ -15,8 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.stopping.prefix_votes import PrefixVotes
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Beta(Rule):
     def signal(self, prefix: PrefixVotes) -> NDArray[np.float64]:
         return keeps_leading(prefix.votes, prefix.rival)
 
-    def spoken(self, prefix: PrefixVotes) -> str:
+    def describe(self, prefix: PrefixVotes) -> str:
         sure = self.signal(prefix)[0, -1]
         ahead = f"{int(prefix.votes[0, -1])} votes against {int(prefix.rival[0, -1])}"
         return f"{ahead}: the leader stays with probability {sure:.3f}, {self.threshold:g} asked"
@@ -43,9 +42,9 @@ class Beta(Rule):
 
 def keeps_leading(votes: NDArray[np.int64], rival: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return P(p > 1/2) for every pair of counts; 0 where there is no vote."""
-    most = int(votes.max(initial=0)), int(rival.max(initial=0))
-    found: NDArray[np.float64] = _table(*most)[votes, rival]
-    return np.where(votes > 0, found, 0.0)
+    largest = int(votes.max(initial=0)), int(rival.max(initial=0))
+    probability: NDArray[np.float64] = _table(*largest)[votes, rival]
+    return np.where(votes > 0, probability, 0.0)
 
 
 def _table(votes: int, rival: int) -> NDArray[np.float64]:

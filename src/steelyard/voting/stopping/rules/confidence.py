@@ -1,7 +1,7 @@
 """Confidence: stop when the verdict is likely enough to be right.
 
 The probability is the method's own, which it has learned for every number of samples
-(confidence/correctness_by_samples.py).
+(confidence/correctness_model.py).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.errors import SettingError
-from steelyard.voting.stopping.prefix_votes import PrefixVotes
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule
 
 
 @dataclass(frozen=True)
@@ -34,5 +33,5 @@ class Confidence(Rule):
             )
         return prefix.confidence
 
-    def spoken(self, prefix: PrefixVotes) -> str:
+    def describe(self, prefix: PrefixVotes) -> str:
         return f"the verdict is right with probability {self.signal(prefix)[0, -1]:.3f}, {self.threshold:g} asked"

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.voting.stopping.prefix_votes import PrefixVotes
-from steelyard.voting.stopping.rule import Rule
+from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule
 
 
 @dataclass(frozen=True)
@@ -25,5 +24,5 @@ class Fixed(Rule):
     def signal(self, prefix: PrefixVotes) -> NDArray[np.float64]:
         return np.broadcast_to(prefix.k >= self.cap, prefix.code.shape).astype(np.float64)
 
-    def spoken(self, prefix: PrefixVotes) -> str:
+    def describe(self, prefix: PrefixVotes) -> str:
         return f"{int(prefix.k[-1])} of {self.cap} samples are in"

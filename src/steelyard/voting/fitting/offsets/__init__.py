@@ -1,1 +1,0 @@
-"""Rules for the offset b below which a score counts against its answer, one per file."""

@@ -1,0 +1,97 @@
+"""The counting rule: the only place that sums weights, breaks ties and skips the unreadable.
+
+    winner(question) = argmax over answers k of  sum of w_i over responses i that answered k
+
+- An unreadable answer casts no vote; a question with only such answers has no winner.
+- Negative totals are fine: argmax is argmax. A lone answer wins whatever its weight.
+- Ties: higher total score (a missing score counts as the question's mean), then more votes,
+  then the answer seen first. Best-of-n has used the scores already and passes over them (`by_score=False`).
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from steelyard.foundation.cores import usable_cores
+from steelyard.foundation.errors import SettingError
+from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.pools.pool import Pool
+from steelyard.voting.pools.verdicts import Verdicts
+
+WORTH_A_THREAD = 1_000_000  # responses
+
+
+def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int | None = None) -> Verdicts:
+    """Count one weight per response into one verdict per question.
+
+    Two moderate scores for 7 outweigh one high score for 3, until low scores count against:
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[3, 7, 7], scores=[0.9, 0.5, 0.6])
+    >>> tally(pool, [0.9, 0.5, 0.6]).answer, tally(pool, [0.4, 0.0, 0.1]).answer
+    (array([7], dtype=int32), array([3], dtype=int32))
+
+    The result does not depend on `threads` (default: one for each million responses, at most
+    one per core) nor on the order of a question's responses: weights are rounded to a quantum at which
+    tens of thousands of them add without error (kernels/totals.py).
+    """
+    from steelyard.voting import kernels
+
+    w = np.asarray(weights, np.float64)
+    if w.shape != pool.answer.shape:
+        raise SettingError(f"weights have shape {w.shape}: give one for each of the {pool.n_responses} responses")
+    size = pool.n_questions
+    code = np.full(size, -1, np.int32)
+    total, margin, positive = np.zeros(size), np.zeros(size), np.zeros(size)
+    votes, cast = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    scores = pool.scores if pool.scores is not None and by_score else np.empty(0)
+    read = (pool.starts, pool.width, pool.answer, kernels.read_only(w), kernels.read_only(scores))
+    written = (code, total, margin, positive, votes, cast)
+
+    def count(begin: int, end: int) -> bool:
+        return bool(kernels.tally(*read, begin, end, *written))
+
+    more = pool.n_responses // WORTH_A_THREAD
+    workers = threads or (min(usable_cores(), 1 + more) if more else 1)
+    if workers == 1:
+        finite = count(0, size)
+    else:
+        cuts = np.linspace(0, size, workers + 1).astype(int)
+        with ThreadPoolExecutor(workers) as executor:
+            finite = all(list(executor.map(count, cuts[:-1], cuts[1:])))
+    if not finite:
+        raise SettingError("weights must be finite: clip the scores, or give missing ones the weight of the prior")
+    return Verdicts(pool, code, total, margin, positive, votes, cast)
+
+
+def answer_totals(pool: Pool, weights: ArrayLike) -> tuple[NDArray[np.float64], Ints]:
+    """Return the summed weight and the votes of every answer [K], question by question in the order of the codes.
+
+    A winner's total is that of its verdict, to the last bit.
+
+    >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[3, 7, 7])
+    >>> total, votes = answer_totals(pool, [0.75, 0.5, 0.25])
+    >>> total[[3, 7]].tolist(), votes[[3, 7]].tolist()
+    ([0.75, 0.75], [1, 2])
+    """
+    from steelyard.voting import kernels
+
+    size = int(pool.width.sum())
+    total, votes = np.zeros(size), np.zeros(size, np.int64)
+    w = kernels.read_only(np.asarray(weights, np.float64))
+    kernels.answer_totals(pool.starts, np.cumsum(pool.width) - pool.width, pool.answer, w, total, votes)
+    return total, votes
+
+
+def quantize(z: ArrayLike) -> NDArray[np.float64]:
+    """Round to a multiple of 2^-36.
+
+    >>> quantize([0.5, 1e-16]).tolist()
+    [0.5, 0.0]
+    """
+    from steelyard.voting import kernels
+
+    moved = np.asarray(z, np.float64) + kernels.QUANTIZER
+    return np.subtract(moved, kernels.QUANTIZER)
