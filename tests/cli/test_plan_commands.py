@@ -12,7 +12,7 @@ import pytest
 import steelyard as sy
 from steelyard.cli.plan_commands import plan_commands
 from steelyard.gateway.configuration import Configuration
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.voting.stopping.rules.beta import Beta
 from tests.running import steelyard
 from tests.sampling.jobs.on_demand import plan_for

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.http.page_route import FILES
-from steelyard.gateway.limits.draining import CLOSING
+from steelyard.gateway.limits.admission import CLOSING
+from steelyard.gateway.page.page_routes import FILES
 from tests.deploy.dockerfile_steps import DOCKERFILE, ROOT, Steps
 from tests.gateway.gateways import KEY, Gateway
 from tests.upstreams import CANARY, FaultUpstream

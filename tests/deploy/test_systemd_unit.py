@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.limits.draining import CLOSING
+from steelyard.gateway.limits.admission import CLOSING
 from steelyard.sampling.llm.reply import ECHO
 from tests.gateway.gateways import KEY, Gateway
 from tests.upstreams import CANARY, FaultUpstream, command

@@ -17,9 +17,9 @@ import pytest
 
 from steelyard.foundation.errors import SettingError
 from steelyard.gateway.messages.access_log import CAPACITY, AccessLog
-from steelyard.gateway.messages.api_errors import of_fault
-from steelyard.gateway.upstream.source import TooDearError
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.messages.api_errors import from_fault
+from steelyard.gateway.upstream.source import OverBudgetError
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.sampling.llm.faults import (
     BusyError,
     CertificateError,
@@ -186,7 +186,7 @@ def test_a_failure_of_the_upstream_is_logged_without_its_words(
     [
         (TryError("garbage"), "the upstream gave no usable reply"),
         (StatusError("HTTP 500: oh", 500), "the upstream gave no usable reply (HTTP 500)"),
-        (TooDearError("garbage"), "the upstream gave no usable reply"),
+        (OverBudgetError("garbage"), "the upstream gave no usable reply"),
         (BusyError("HTTP 429"), "the upstream is busy (HTTP 429)"),
         (PutOffError("HTTP 503: later"), "the upstream is busy (HTTP 503)"),
         (GoneError("refused"), "no connection to the upstream"),
@@ -200,7 +200,7 @@ def test_a_failure_of_the_upstream_is_logged_without_its_words(
     ids=lambda value: type(value).__name__ if isinstance(value, TryError) else "",
 )
 def test_every_failure_has_the_cause_of_its_kind(error: TryError, cause: str) -> None:
-    assert of_fault(error).cause == cause
+    assert from_fault(error).cause == cause
 
 
 def test_a_full_disk_fails_no_request_and_is_counted(upstream: FaultUpstream) -> None:

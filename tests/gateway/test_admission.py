@@ -1,4 +1,4 @@
-"""Places for requests: a key among several never takes the last share, and a free place goes to who holds fewest."""
+"""Slots for requests: one of several keys never takes the last share; a free slot goes to the key with the fewest."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NOISY, OTHER = 0, 1
 
 
 async def held(admission: Admission, key: int, order: list[int], leave: asyncio.Event) -> None:
-    """Hold a place until told to leave; `order` is in which order keys came in."""
-    async with admission.place(key):
+    """Hold a slot until told to leave; `order` lists the keys in the order of admission."""
+    async with admission.slot(key):
         order.append(key)
         await leave.wait()
 
@@ -59,9 +59,9 @@ def test_a_key_of_several_does_not_fill_the_queue() -> None:
         assert [task.done() for task in tasks] == [False, False, False, True]
         refused = tasks.pop().exception()
         assert isinstance(refused, ApiError)
-        assert refused.message == "1 requests of this key are under way and 2 wait: come back later"
+        assert refused.message == "1 requests of this key are in flight and 2 wait: retry later"
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(admission.place(OTHER))
+            await stack.enter_async_context(admission.slot(OTHER))
             assert admission.in_flight == 2
         leave.set()
         await asyncio.gather(*tasks)

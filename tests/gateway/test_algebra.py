@@ -14,8 +14,8 @@ import pytest
 import steelyard as sy
 from steelyard.answers import equivalence
 from steelyard.answers.equivalence import Worker
-from steelyard.gateway.vote import counting
-from steelyard.gateway.vote.counting import Counted, Counting
+from steelyard.gateway.vote import vote_counter
+from steelyard.gateway.vote.vote_counter import VoteCounter, VoteEntry
 from tests.building import labelled
 from tests.gateway.gateways import gateway
 from tests.gateway.stuck_algebra import stuck_algebra
@@ -25,8 +25,8 @@ from tests.waiting import with_more_time
 VOTER = sy.MajorityVote()
 
 
-def rows(answers: list[str]) -> list[Counted]:
-    return [Counted(i, "", answer, None) for i, answer in enumerate(answers)]
+def rows(answers: list[str]) -> list[VoteEntry]:
+    return [VoteEntry(i, "", answer, None) for i, answer in enumerate(answers)]
 
 
 class Clock:
@@ -52,7 +52,7 @@ def slow_worker(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 
     monkeypatch.setattr(Worker, "ask", ask)
     monkeypatch.setattr(Worker, "start", lambda _: None)
-    for module in (counting, equivalence):
+    for module in (vote_counter, equivalence):
         monkeypatch.setattr(module, "time", clock)
     return asked
 
@@ -64,26 +64,26 @@ def bombs(request: int) -> list[str]:
 def test_hostile_algebra_of_many_requests_delays_another_by_its_share_alone(
     slow_worker: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "ALGEBRA", 12.0)
-    monkeypatch.setattr(counting, "LEAST", 3.0)
-    monkeypatch.setattr(counting, "THREADS", 1)  # one after the other, as they came
+    monkeypatch.setattr(vote_counter, "ALGEBRA", 12.0)
+    monkeypatch.setattr(vote_counter, "MIN_SECONDS", 3.0)
+    monkeypatch.setattr(vote_counter, "THREADS", 1)  # one after the other, as they came
     begin = threading.Event()
-    timed = Counting._timed
+    timed = VoteCounter._run_timed
 
     def when_all_wait(*given: Any) -> Any:
         begin.wait()
         return timed(*given)
 
-    monkeypatch.setattr(Counting, "_timed", when_all_wait)
+    monkeypatch.setattr(VoteCounter, "_run_timed", when_all_wait)
 
     async def run() -> tuple[int, list[str]]:
-        shared = Counting()
+        shared = VoteCounter()
         hostile = [asyncio.create_task(shared.outcome(rows(bombs(k)), VOTER, "math")) for k in range(5)]
         await asyncio.sleep(0)
         another = shared.outcome(rows([r"\sqrt[3]{x}", r"\sqrt[3]{x}", "y"]), VOTER, "math")
         waiting = asyncio.create_task(another)
         await asyncio.sleep(0)
-        assert shared._at_work == 6
+        assert shared._running == 6
         begin.set()
         outcome, _ = await waiting
         before = len(slow_worker)
@@ -138,12 +138,12 @@ def test_a_deadline_holds_although_the_algebra_does_not_end(
 
 def test_a_count_that_nobody_waits_for_keeps_its_thread_and_leaves_the_next_one_its_vote() -> None:
     async def run() -> list[str]:
-        shared = Counting()
+        shared = VoteCounter()
         found = [
             (await shared.outcome(rows(bombs(k)), VOTER, "math", time.monotonic() + 0.01))[1][0]
-            for k in range(2 * counting.THREADS)
+            for k in range(2 * vote_counter.THREADS)
         ]
-        assert shared._at_work <= counting.THREADS  # those that never began are forgotten
+        assert shared._running <= vote_counter.THREADS  # those that never began are forgotten
         shared.close()
         return found
 

@@ -11,11 +11,10 @@ import pytest
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.messages.chat_request import read_chat
-from steelyard.gateway.messages.json_members import read_members
-from steelyard.gateway.messages.samples import Sample
-from steelyard.gateway.upstream.replays import Replays
+from steelyard.gateway.messages.json_body import read_members
+from steelyard.gateway.upstream.samples import Replays, Sample
 from steelyard.gateway.upstream.source import Source
-from steelyard.gateway.vote.drawing import NOT_SENT, Drawing, Wanted
+from steelyard.gateway.vote.sample_request import NOT_SENT, SampleRequest, SampleSpec
 from steelyard.gateway.vote.scoring import ScoringError, Verified
 from steelyard.sampling.llm.reply import Choice
 from tests.waiting import PATIENCE, with_more_time
@@ -23,7 +22,7 @@ from tests.waiting import PATIENCE, with_more_time
 SAID = Choice("", "tool_calls", None, None)
 
 
-class Slow(Drawing):
+class Slow(SampleRequest):
     """One sample of which never comes."""
 
     async def _batch(self, first: int, count: int) -> list[Sample]:
@@ -34,9 +33,9 @@ class Slow(Drawing):
 
 def test_a_sample_that_is_late_costs_none_of_the_others() -> None:
     async def run(seconds: float) -> Sequence[Sample]:
-        source = Source("", "m", cast(Any, None), n=1, most=1)
-        wanted = Wanted(4, time.monotonic() + seconds, scored=False, at_once=True)
-        return await Slow(source, cast(Any, None), wanted, "id")._singly(range(4))
+        source = Source("", "m", cast(Any, None), n=1, limit=1)
+        spec = SampleSpec(4, time.monotonic() + seconds, scored=False, at_once=True)
+        return await Slow(source, cast(Any, None), spec, "id")._one_by_one(range(4))
 
     def check(seconds: float) -> None:
         found = asyncio.run(run(seconds))
@@ -52,15 +51,15 @@ def test_different_tool_calls_under_one_id_are_no_replays_and_the_same_are() -> 
         return Sample(number, choice=SAID, raw={"message": message}, response="same")
 
     replays = Replays()
-    assert [each.error for each in replays.sorted_out(called(0, "1"))] == [None]
-    assert [each.error for each in replays.sorted_out(called(1, "2"))] == [None]
-    assert [each.error is None for each in replays.sorted_out(called(2, "1"))] == [False]
+    assert [each.error for each in replays.resolve(called(0, "1"))] == [None]
+    assert [each.error for each in replays.resolve(called(1, "2"))] == [None]
+    assert [each.error is None for each in replays.resolve(called(2, "1"))] == [False]
 
 
 @pytest.mark.parametrize("name", ["n_cmpl", "best_of"])
 def test_every_name_for_n_counts_as_samples_and_none_is_sent_with_each_sample(name: str) -> None:
     body = f'{{"model": "m", "messages": [{{"role": "user", "content": "?"}}], "{name}": 5}}'
-    assert read_chat(read_members(body.encode()), Caps()).drawn_at_most == 5
+    assert read_chat(read_members(body.encode()), Caps()).max_samples == 5
     assert name in NOT_SENT
 
 

@@ -8,7 +8,7 @@ import socket
 import pytest
 from aiohttp import web
 
-from steelyard.gateway.messages.event_stream import begun, event
+from steelyard.gateway.messages.replies import event, start_stream
 
 
 async def _ends(serve: web.Application) -> None:
@@ -28,11 +28,11 @@ async def _ends(serve: web.Application) -> None:
 
 @pytest.mark.filterwarnings("ignore::aiohttp.web.NotAppKeyWarning")
 def test_a_client_that_stops_reading_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.gateway.messages.event_stream.TAKEN", 0.2)
+    monkeypatch.setattr("steelyard.gateway.messages.replies.READ_TIMEOUT", 0.2)
     told = []
 
     async def stream(request: web.Request) -> web.StreamResponse:
-        response = await begun(request)
+        response = await start_stream(request)
         try:
             for _ in range(1000):
                 await response.write(event({"text": "x" * 2**20}))

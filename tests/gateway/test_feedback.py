@@ -197,7 +197,7 @@ def test_nothing_that_was_confirmed_is_lost_by_a_kill(upstream: FaultUpstream, t
 
 
 def test_only_so_many_ids_are_known(upstream: FaultUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feedback_module, "MOST_KNOWN", 2)
+    monkeypatch.setattr(feedback_module, "MAX_REQUESTS", 2)
     with gateway(upstream.url, feedback=tmp_path / "kept") as running:
         names = [running.chat(PROMPT, seed=i).json["id"] for i in range(3)]
         assert [give(running, name, correct=True).status for name in names] == [404, 200, 200]
@@ -258,7 +258,7 @@ def test_scores_that_have_moved_since_the_plan_was_fitted_are_said() -> None:
     reference = tuple(i / 100 for i in range(100))
     for moved in (False, True):
         made = Feedback(cast(Any, None), Metrics(), model="m", texts=False, reference=reference)
-        made.means.extend(i / 30 + 5 * moved for i in range(30))
+        made.scores.means.extend(i / 30 + 5 * moved for i in range(30))
         assert made.summary()["drift"]["moved"] is moved
-    made.means.clear()
+    made.scores.means.clear()
     assert made.summary()["drift"] is None

@@ -6,8 +6,8 @@ from http.client import IncompleteRead
 
 import pytest
 
-from steelyard.gateway.messages import event_stream
-from steelyard.gateway.messages.event_stream import EventLines
+from steelyard.gateway.upstream import upstream_reply
+from steelyard.gateway.upstream.upstream_reply import EventLines
 from steelyard.sampling.llm.faults import TooLargeError
 from tests.gateway.gateways import MEASURES_MEMORY, Answered, Gateway, gateway, process, resident
 from tests.upstreams import FaultUpstream
@@ -34,7 +34,7 @@ def test_an_endless_event_ends_with_an_error_and_takes_little_memory(
 
 
 def test_a_stream_without_end_is_ended_at_its_limit(upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "LONGEST_STREAM", 2**20)
+    monkeypatch.setattr(upstream_reply, "LONGEST_STREAM", 2**20)
     model = "fault:endless-stream@events?now"
     with gateway(upstream.url, model=model) as running:
         *_, last = ending(running, model)

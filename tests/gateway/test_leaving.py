@@ -16,7 +16,7 @@ import pytest
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.limits.admission import Admission
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.sampling.llm.pace import Pace
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.gateway.outcomes import attempts, settled

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.gateway.messages import most_choices
-from steelyard.gateway.messages.most_choices import MostChoices
+from steelyard.gateway.upstream import upstream_limits
+from steelyard.gateway.upstream.upstream_limits import ChoiceLimit
 from steelyard.runs.parameters import Abilities
 from steelyard.sampling.llm.probe import probe
 from tests.gateway.gateways import gateway
@@ -17,11 +17,11 @@ from tests.waiting import until
 
 
 def test_what_a_probe_finds_is_believed_at_once_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = MostChoices()
-    known.found(1)
-    assert known.of(8) == 1
-    monkeypatch.setattr("time.monotonic", lambda: most_choices.BELIEVED + 1e9)
-    assert known.of(8) == 8
+    limit = ChoiceLimit()
+    limit.learn(1)
+    assert limit.current(8) == 1
+    monkeypatch.setattr("time.monotonic", lambda: upstream_limits.BELIEVED + 1e9)
+    assert limit.current(8) == 8
 
 
 def asked_often(upstream: FaultUpstream, model: str) -> Generator[int]:

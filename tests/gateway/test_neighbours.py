@@ -58,7 +58,7 @@ def test_a_deadline_that_is_over_is_no_word_of_the_upstream() -> None:
     """On a busy machine it may be over before anything was sent: then nobody has said 429."""
 
     async def run() -> None:
-        source = Source("", "m", cast(Any, None), n=1, most=1)
+        source = Source("", "m", cast(Any, None), n=1, limit=1)
         await source.send(lambda: asyncio.sleep(0), tries=1, until=time.monotonic() - 1)
 
     with pytest.raises(SpentError):
@@ -129,4 +129,4 @@ def test_a_key_of_several_never_takes_the_places_of_all(upstream: FaultUpstream,
         other = running.send("POST", "/v1/chat/completions", body, key=keys[1])
         upstream.release("my turn")
         assert (first.result().status, second.status, other.status) == (200, 429, 200)
-    assert "1 requests of this key are under way" in second.error["message"]
+    assert "1 requests of this key are in flight" in second.error["message"]

@@ -17,12 +17,12 @@ import pytest
 from steelyard.gateway.application import application
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.limits.access import Access
-from steelyard.gateway.metrics import Counter, Histogram, Metrics, Reading
-from steelyard.gateway.state import State
+from steelyard.gateway.metrics import Counter, Histogram, Metrics, PolledMetric
+from steelyard.gateway.server_state import State
 from steelyard.gateway.upstream.source import Source
+from steelyard.gateway.vote.request_vote import Voter
 from steelyard.gateway.vote.scoring import OwnLogprob
 from steelyard.gateway.vote.vote_settings import KNOWN
-from steelyard.gateway.vote.voting import Voter
 from tests.gateway.gateways import KEY, Gateway, gateway
 from tests.upstreams import FaultUpstream
 
@@ -72,9 +72,9 @@ def test_every_page_has_an_example_for_curl_and_for_the_openai_client() -> None:
 
 
 def test_every_route_is_in_the_table() -> None:
-    source = Source("", "m", cast(Any, None), n=1, most=1)
+    source = Source("", "m", cast(Any, None), n=1, limit=1)
     state = State("steelyard/vote", Voter(None, OwnLogprob()), [source], 8, Caps())
-    state.counting.close()
+    state.counter.close()
     routes = application(state, Access((), "127.0.0.1")).router.routes()
     shown = {(route.method, route.resource.canonical) for route in routes if route.resource and route.method != "HEAD"}
     table = REFERENCE.read_text().partition("## Routes\n")[2].partition("\n## ")[0]
@@ -98,7 +98,7 @@ def test_every_limit_is_in_the_table_with_its_default() -> None:
 def test_every_metric_and_every_setting_is_on_the_page() -> None:
     page = REFERENCE.read_text()
     for each in vars(Metrics()).values():
-        assert isinstance(each, Counter | Histogram | Reading)
+        assert isinstance(each, Counter | Histogram | PolledMetric)
         assert f"`{each.name}`" in page, each.name
     settings = page.partition("| in `steelyard` of a request |")[2].partition("\n\n")[0]
     for name in KNOWN:

@@ -16,9 +16,9 @@ import pytest
 import steelyard as sy
 from steelyard.foundation import look
 from steelyard.foundation.errors import SettingError
-from steelyard.gateway.http.page_route import FILES, document
-from steelyard.gateway.page import recent_requests
-from steelyard.gateway.page.recent_requests import KEPT, LEAST_SCORED
+from steelyard.gateway.feedback.feedback_summary import MIN_SCORED
+from steelyard.gateway.page import page_routes
+from steelyard.gateway.page.page_routes import FILES, MAX_RECENT, document
 from steelyard.sampling.llm.prices import read_prices
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
@@ -246,13 +246,13 @@ def test_a_key_sees_only_its_own_requests(upstream: FaultUpstream, tmp_path: Pat
     (tmp_path / "keys").write_text("\n".join(keys))
     with gateway(upstream.url, keep_texts=True, key_file=tmp_path / "keys") as running:
         ids: list[list[str]] = [[], []]
-        for i in range(KEPT + 2):  # one key asks often, the other once
+        for i in range(MAX_RECENT + 2):  # one key asks often, the other once
             for who in (0, 1) if i == 0 else (0,):
                 sent = body(f"secret {i} of {who}", 1)
                 ids[who].append(running.send("POST", "/v1/chat/completions", sent, key=keys[who]).json["id"])
         states = [running.send("GET", "/page/state", key=key) for key in keys]
     shown = [[entry["id"] for entry in state.json["requests"]] for state in states]
-    assert shown == [ids[0][::-1][:KEPT], ids[1], []]
+    assert shown == [ids[0][::-1][:MAX_RECENT], ids[1], []]
     texts = [re.findall(r"secret \d+ of (\d)", state.body.decode()) for state in states]
     assert [set(each) for each in texts] == [{"0"}, {"1"}, set()]
 
@@ -260,7 +260,7 @@ def test_a_key_sees_only_its_own_requests(upstream: FaultUpstream, tmp_path: Pat
 def test_the_requests_of_so_many_keys_are_remembered(
     upstream: FaultUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recent_requests, "MOST_OWNERS", 2)
+    monkeypatch.setattr(page_routes, "MAX_OWNERS", 2)
     keys = [f"key-number-{i}-of-four" for i in range(4)]
     (tmp_path / "keys").write_text("\n".join(keys))
     with gateway(upstream.url, key_file=tmp_path / "keys") as running:
@@ -271,14 +271,14 @@ def test_the_requests_of_so_many_keys_are_remembered(
 
 
 def test_the_memory_of_requests_is_bounded_and_the_newest_comes_first(served: Gateway) -> None:
-    ids = [served.chat(f"{i}?", steelyard={"n": 1}).json["id"] for i in range(KEPT + 3)]
+    ids = [served.chat(f"{i}?", steelyard={"n": 1}).json["id"] for i in range(MAX_RECENT + 3)]
     listed = served.send("GET", "/page/state").json["requests"]
-    assert [entry["id"] for entry in listed] == ids[::-1][:KEPT]
+    assert [entry["id"] for entry in listed] == ids[::-1][:MAX_RECENT]
 
 
 def test_scores_that_have_moved_since_the_plan_was_fitted_are_told(upstream: FaultUpstream, frugal: Path) -> None:
     with gateway(upstream.url, plan=frugal) as running:
-        for i in range(LEAST_SCORED):
+        for i in range(MIN_SCORED):
             assert running.send("GET", "/page/state").json["drift"] is None
             running.chat(f"score {i}?", "steelyard/frugal", steelyard={"n": 2})
         drift = running.send("GET", "/page/state").json["drift"]

@@ -13,9 +13,9 @@ import steelyard as sy
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.messages.chat_request import read_chat
-from steelyard.gateway.messages.json_members import read_members
+from steelyard.gateway.messages.json_body import read_members
 from steelyard.gateway.vote.policies import policy_of
-from steelyard.gateway.vote.voting import NO_ANSWER
+from steelyard.gateway.vote.request_vote import NO_ANSWER
 from tests.gateway.gateways import gateway
 from tests.upstreams import FaultUpstream
 

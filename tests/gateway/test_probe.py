@@ -33,7 +33,7 @@ def test_it_is_ready_when_a_first_vote_was_tried(upstream: FaultUpstream, monkey
         await asyncio.sleep(0.2)
         tried.append(True)
 
-    monkeypatch.setattr("steelyard.gateway.vote.counting.Counting.warm", warm)
+    monkeypatch.setattr("steelyard.gateway.vote.vote_counter.VoteCounter.warm", warm)
     with gateway(upstream.url) as running:
         assert running.send("GET", "/readyz").status == 200
         assert tried

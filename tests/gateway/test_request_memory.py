@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from steelyard.gateway.messages.json_bounds import MAX_VALUES, has_too_many_values
-from steelyard.gateway.messages.json_members import read_members
+from steelyard.gateway.messages.json_body import MAX_VALUES, has_too_many_values, read_members
 from tests.gateway.gateways import Gateway, process, resident
 from tests.gateway.outcomes import attempts
 from tests.gateway.rows import rows

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from steelyard.gateway.messages.secrets_filter import Secrets, StreamedSecrets
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.sampling.llm.faults import TooLargeError, TryError
 from tests.gateway.gateways import VOTE, Answered, Gateway, gateway
 from tests.sampling.verifiers.verifier_servers import fault_verifier

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from tests.gateway.gateways import KEY, VOTE, Answered, Gateway, gateway
 from tests.gateway.rows import rows
 from tests.upstreams import CANARY, FaultUpstream

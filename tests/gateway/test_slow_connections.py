@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steelyard.gateway.limits.head_deadlines import BATCH, HeadDeadlines
+from steelyard.gateway.http.connection import BATCH, HeadDeadlines
 from tests.gateway.gateways import Gateway, gateway, process, resident
 from tests.upstreams import FaultUpstream
 from tests.waiting import PATIENCE, until

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.limits.token_limit import ModelLimit, TokenLimit, model_limit
+from steelyard.gateway.upstream.upstream_limits import ModelLimit, TokenLimit, model_limit
 from steelyard.sampling.llm.prices import Price
 from tests.gateway.gateways import VOTE, gateway
 from tests.gateway.test_limit_names import limits
@@ -74,5 +74,5 @@ def test_a_limit_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> 
     assert limit.lowered(9000, 10) == 9000
     limit.learn(ModelLimit(4096))
     assert limit.lowered(9000, 10) == 4095
-    monkeypatch.setattr("steelyard.gateway.limits.token_limit.time.monotonic", lambda: float("inf"))
+    monkeypatch.setattr("steelyard.gateway.upstream.upstream_limits.time.monotonic", lambda: float("inf"))
     assert limit.lowered(9000, 10) == 9000

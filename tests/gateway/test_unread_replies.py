@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.messages import event_stream, plain_reply
+from steelyard.gateway.messages import replies
 from tests.gateway.gateways import KEY, Gateway, gateway, process, resident
 from tests.gateway.outcomes import attempts
 from tests.upstreams import FaultUpstream
@@ -55,7 +55,7 @@ def is_cut(client: socket.socket) -> bool:
 def test_a_client_that_reads_nothing_of_a_long_reply_loses_its_place(
     upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "TAKEN", 0.5)
+    monkeypatch.setattr(replies, "READ_TIMEOUT", 0.5)
     caps = Caps(in_flight=1, queue=0)
     with gateway(upstream.url, model=MODEL, caps=caps) as running, unread(running, "long and unread") as client:
         assert client.recv(1)
@@ -68,7 +68,7 @@ def test_a_client_that_reads_nothing_of_a_stream_is_no_failure_of_the_upstream(
     upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fault: str
 ) -> None:
     """The second upstream does not stream: its whole reply is sent as a stream."""
-    monkeypatch.setattr(event_stream, "TAKEN", 0.5)
+    monkeypatch.setattr(replies, "READ_TIMEOUT", 0.5)
     log, model, prompt = tmp_path / "access.jsonl", f"fault:{fault}?unread", f"unread {fault}"
     with (
         gateway(upstream.url, model=model, access_log=str(log)) as running,
@@ -92,7 +92,7 @@ def test_a_client_that_reads_a_long_reply_gets_all_of_it(upstream: FaultUpstream
 def test_of_too_many_unread_replies_the_oldest_is_dropped(
     upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plain_reply.UnreadReplies.__init__, "__defaults__", (MB * 3 * 2**20,))
+    monkeypatch.setattr(replies.UnreadReplies.__init__, "__defaults__", (MB * 3 * 2**20,))
     with gateway(upstream.url, model=MODEL) as running, ExitStack() as stack:
         clients = []
         for i in range(4):
@@ -114,6 +114,6 @@ def test_twenty_clients_that_read_nothing_hold_no_more_than_the_limit(upstream: 
             client = stack.enter_context(unread(running, prompt, model))
             until(lambda prompt=prompt: attempts(upstream, prompt) == 1)  # type: ignore[misc]
             assert client.recv(1)
-        assert resident(running) - before < plain_reply.MAX_UNREAD / 2**20 + 128
+        assert resident(running) - before < replies.MAX_UNREAD / 2**20 + 128
         assert running.chat("long last", model).status == 200
         until(lambda: resident(running) - before < 192)  # after TAKEN seconds all are gone

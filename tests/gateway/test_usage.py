@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from steelyard.gateway.messages.samples import Sample
+from steelyard.gateway.upstream.samples import Sample
+from steelyard.gateway.vote.request_vote import _scoring
 from steelyard.gateway.vote.scoring import Verified
-from steelyard.gateway.vote.verifier import VerifierSettings
-from steelyard.gateway.vote.voting import _scoring
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.sampling.llm.prices import Price
 from steelyard.sampling.verifiers.scored_items import Runner
 from tests.fault_upstream.asked import text_of

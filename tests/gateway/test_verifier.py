@@ -10,7 +10,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.gateway.vote.scoring import ScoringError, Verified
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.named_upstreams import read_upstreams
 from tests.fault_upstream.asked import text_of
@@ -95,7 +95,7 @@ def test_a_verifier_that_cannot_be_reached_holds_nothing_between_two_tries(monke
                     await scorer.connected()
                 assert not held
 
-    monkeypatch.setattr("steelyard.gateway.vote.verifier.started", started)
+    monkeypatch.setattr("steelyard.gateway.vote.verifier_settings.started", started)
     monkeypatch.setattr("steelyard.gateway.vote.scoring.AGAIN", 0.0)
     monkeypatch.setattr("steelyard.sampling.llm.retry.FIRST", 0.001)
     asyncio.run(run())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import steelyard as sy
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from tests.building import labelled
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import gateway
@@ -83,7 +83,7 @@ def test_a_verifier_that_asked_for_a_day_is_tried_again_after_the_longest_pause(
     upstream: FaultUpstream, verifier: FaultVerifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("steelyard.gateway.vote.scoring.AGAIN", 0.0)
-    monkeypatch.setattr("steelyard.gateway.vote.verifier.LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr("steelyard.gateway.vote.verifier_settings.LONGEST_PAUSE", 0.5)
     settings = VerifierSettings("p-true", upstream=f"{verifier.url}/v1", model="day-first?1 + 1", timeout=PATIENCE)
     with gateway(upstream.url, method="vanilla", verifier=settings) as running:
         assert "86,400 s" in running.chat(PROMPT, ASK, seed=0).json["steelyard"]["verifier"]["reason"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import steelyard as sy
-from steelyard.gateway.vote.voting import ONE_SAMPLE
+from steelyard.gateway.vote.request_vote import ONE_SAMPLE
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import VOTE, Gateway, gateway
 from tests.upstreams import FaultUpstream

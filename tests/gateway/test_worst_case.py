@@ -10,7 +10,7 @@ import pytest
 from steelyard.foundation.errors import SettingError
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.configuration import Configuration
-from steelyard.gateway.vote.verifier import LAYOUT, VerifierSettings
+from steelyard.gateway.vote.verifier_settings import LAYOUT, VerifierSettings
 from steelyard.sampling.llm.prices import Price
 from steelyard.sampling.verifiers.protocols.p_true import render
 from tests.gateway.gateways import VOTE, gateway

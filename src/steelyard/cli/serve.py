@@ -76,7 +76,7 @@ def run(
     from steelyard.gateway.caps import read_caps
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever
-    from steelyard.gateway.vote.verifier import VerifierSettings
+    from steelyard.gateway.vote.verifier_settings import VerifierSettings
     from steelyard.sampling.llm.prices import read_prices
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)

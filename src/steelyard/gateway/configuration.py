@@ -1,4 +1,4 @@
-"""What the operator says on the command line, checked before the server listens."""
+"""The operator's settings from the command line, checked before the server listens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steelyard.foundation.errors import SettingError, did_you_mean
 from steelyard.foundation.files import read_small
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.limits.access import is_loopback
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.gateway.vote.vote_settings import unfitted_methods
 from steelyard.sampling.ask.ask import SCORE, planned, tell_rule
 from steelyard.sampling.ask.ask_cascade import cascade_for
@@ -28,15 +28,15 @@ from steelyard.voting.methods import method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.stopping.cascade import Cascade
 
-LEAST_KEY = 8  # characters
-LARGEST_KEY_FILE = 1 << 20  # bytes
+MIN_KEY = 8  # characters
+MAX_KEY_FILE = 1 << 20  # bytes
 MODEL_PREFIX = "steelyard/"
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")  # or an IPv4 address
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A server, as it was asked for."""
+    """The settings of a server."""
 
     upstream: str
     model: str | None = None
@@ -59,7 +59,7 @@ class Configuration:
     caps: Caps = field(default_factory=Caps)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, before anything is started."""
+        """Refuse settings that cannot work, before anything is started."""
         if self.answers != AUTO:
             check_kind(self.answers)
         check_plan_or_method(self.plan, self.method)
@@ -97,41 +97,41 @@ class Configuration:
         return MODEL_PREFIX + (self.plan.stem if self.plan else self.method or "vote")
 
     def keys(self) -> tuple[str, ...]:
-        """The keys that clients may have: a line each of the file, else the environment variable."""
+        """The keys of clients: the lines of the key file, else the environment variable."""
         if self.key_file:
             try:
-                lines = read_small(self.key_file, LARGEST_KEY_FILE).decode().splitlines()
+                lines = read_small(self.key_file, MAX_KEY_FILE).decode().splitlines()
             except (OSError, ValueError) as error:
                 raise SettingError(
                     f"cannot read the keys in {self.key_file}: {error}; name a file with one key per line"
                 ) from None
-            found = [line.strip() for line in lines if line.strip()]
-            if not found:
+            keys = [line.strip() for line in lines if line.strip()]
+            if not keys:
                 raise SettingError(f"there is no key in {self.key_file}: write one per line")
         else:
             KEY_NAMES.add(CLIENT_KEY)
-            found = [key] if (key := os.environ.get(CLIENT_KEY, "").strip()) else []
-        for key in found:
-            if len(key) < LEAST_KEY or not key.isascii() or not key.isprintable() or " " in key:
+            keys = [key] if (key := os.environ.get(CLIENT_KEY, "").strip()) else []
+        for key in keys:
+            if len(key) < MIN_KEY or not key.isascii() or not key.isprintable() or " " in key:
                 raise SettingError(
-                    f"a key must have at least {LEAST_KEY} printable ASCII characters without blanks: make one with "
+                    f"a key must have at least {MIN_KEY} printable ASCII characters without blanks: make one with "
                     "'openssl rand -hex 32'"
                 )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(keys))
 
     @property
     def prices(self) -> Prices:
-        """The prices by the name of the upstream; those of the empty name are for all others."""
+        """The prices by upstream; the empty name stands for all others."""
         return {"": self.price} if isinstance(self.price, Price) else self.price or {}
 
     def upstreams(self) -> tuple[Upstream, ...]:
-        """The upstreams, checked; each is asked for n samples."""
-        found = read_upstreams(self.upstream, self.model, self.key_env, self.n)
-        names = [each.name for each in found]
-        for each in found:
-            each.check()
-            if each.name == self.name:
-                raise SettingError(f"{each.name!r} is the model that votes: give the upstream another name")
+        """The upstreams, checked; each gives n samples."""
+        upstreams = read_upstreams(self.upstream, self.model, self.key_env, self.n)
+        names = [upstream.name for upstream in upstreams]
+        for upstream in upstreams:
+            upstream.check()
+            if upstream.name == self.name:
+                raise SettingError(f"{upstream.name!r} is the model that votes: give the upstream another name")
         known = [*names, VERIFIER] if self.verifier and self.verifier.upstream else names
         check_price_names(self.prices, known)
         if self.caps.cost is not None and (free := [name for name in names if not price_of(self.prices, name)]):
@@ -139,39 +139,39 @@ class Configuration:
         if self.caps.cost is not None and VERIFIER in known and VERIFIER not in self.prices:
             raise SettingError(
                 f"a cap on the cost needs the prices of the verifier too: --token-price {VERIFIER}=IN,OUT, or "
-                f"{VERIFIER}=0,0 where nobody bills it"
+                f"{VERIFIER}=0,0 if it is free"
             )
-        if self.n * len(found) > self.caps.samples:
+        if self.n * len(upstreams) > self.caps.samples:
             raise SettingError(
-                f"cannot draw {self.n} samples of each of {len(found)} upstreams: at most {self.caps.samples} are "
+                f"cannot draw {self.n} samples of each of {len(upstreams)} upstreams: at most {self.caps.samples} are "
                 "drawn per request; lower -n, or raise --cap samples"
             )
-        return found
+        return upstreams
 
     def kind(self, method: Method | None) -> str:
-        """The kind of answers: the plan's, else the operator's; `auto` is settled by the text of each question."""
+        """The kind of answers: the plan's, else the operator's; `auto` depends on the text of each question."""
         return self.answers if method is None else answers_of_plan(method, self.answers)
 
     def voter(self, upstreams: tuple[Upstream, ...]) -> tuple[Method | None, str, Cascade | None]:
-        """The plan or the method, None where it depends on the scores there are, its score and its cascade."""
+        """The plan or method (None: depends on the available scores), its score and its cascade."""
         verifier = self.verifier.name if self.verifier else None
         if not self.plan:
             return method_class(self.method)() if self.method else None, verifier or SCORE, None
-        names = tuple(each.name for each in upstreams if each.name)
+        names = tuple(upstream.name for upstream in upstreams if upstream.name)
         model = ", ".join(names) or upstreams[0].model
         method, score = planned(self.plan, n=self.n, model=model, sources=names, verifier=verifier)
-        with Ballot(method, answers=self.answers):  # a plan that cannot vote on samples as they come says so now
+        with Ballot(method, answers=self.answers):  # fails now if the plan cannot vote on samples as they arrive
             pools = EntryPool(method, AnswerReader(self.answers))
         tell_rule(method)
         cascade = cascade_for(method, names, None)
         samples = samples_to_draw(method, names) if cascade or method.samples_ else {}
         if names:
-            asked = [name for name in names if cascade or name in samples or not samples]
-            method.check_pool(pools.pool([(None, None, name) for name in asked]))
-        most = sum(samples.values())
-        if most > self.caps.samples:
+            active = [name for name in names if cascade or name in samples or not samples]
+            method.check_pool(pools.pool([(None, None, name) for name in active]))
+        total = sum(samples.values())
+        if total > self.caps.samples:
             raise SettingError(
-                f"the plan may draw {most} samples per request, and {self.caps.samples} are allowed: raise --cap "
+                f"the plan may draw {total} samples per request, and {self.caps.samples} are allowed: raise --cap "
                 "samples"
             )
         return method, score, cascade

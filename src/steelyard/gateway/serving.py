@@ -1,15 +1,17 @@
-"""The server from its start to its end: upstreams opened, the port taken, requests drained when it is stopped."""
+"""The server from start to stop: opens the upstreams, listens, and drains requests when it is stopped."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 from aiohttp import web
@@ -19,19 +21,16 @@ from steelyard.foundation.plain_loops import choose_plain_loops
 from steelyard.gateway.application import application
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.feedback.feedback import Feedback
-from steelyard.gateway.http.connection import Connection
+from steelyard.gateway.http.connection import Connection, HeadDeadlines
 from steelyard.gateway.limits.access import Access
-from steelyard.gateway.limits.collecting import settle
-from steelyard.gateway.limits.draining import CLOSING
-from steelyard.gateway.limits.head_deadlines import HeadDeadlines
-from steelyard.gateway.limits.open_files import allow_more_files
+from steelyard.gateway.limits.admission import CLOSING
 from steelyard.gateway.messages.access_log import AccessLog
 from steelyard.gateway.messages.secrets_filter import Secrets
-from steelyard.gateway.state import State
-from steelyard.gateway.upstream.source import OF_EMBEDDED, PATIENCE, Source
+from steelyard.gateway.server_state import State
+from steelyard.gateway.upstream.source import EMBEDDED_PATIENCE, PATIENCE, Source
+from steelyard.gateway.vote.request_vote import Voter
 from steelyard.gateway.vote.scoring import OwnLogprob, Scorer
-from steelyard.gateway.vote.verifier import TRIES
-from steelyard.gateway.vote.voting import Voter
+from steelyard.gateway.vote.verifier_settings import TRIES
 from steelyard.runs.feedback_folder import FeedbackSettings
 from steelyard.sampling.ask.ask import unplanned
 from steelyard.sampling.interrupts import first_signal
@@ -43,32 +42,40 @@ from steelyard.sampling.llm.prices import VERIFIER
 from steelyard.sampling.llm.upstream import Serve, served
 from steelyard.sampling.starting import started
 
-BACKLOG = 1024  # connections that wait to be taken
-AT_ONCE = 4  # of those, how many asyncio takes in one step, in which nothing else is done
-LOGGED = "%a %s, %b bytes in %D us"  # no path: there may be a key behind its question mark
-QUIET = logging.getLogger("steelyard.gateway.access")  # says nothing unless somebody sets it to INFO
+BACKLOG = 1024  # connections that wait to be accepted
+AT_ONCE = 4  # connections that asyncio accepts in one step, which blocks everything else
+LOGGED = "%a %s, %b bytes in %D us"  # no path: its query string may contain a key
+QUIET = logging.getLogger("steelyard.gateway.access")  # silent unless its level is set to INFO
+NEW = 10_000  # objects between two collections
+OLDER = 20  # collections of new objects per collection of older ones
+TARGET = 10_240  # the maximum on macOS
 
 
 async def serve_forever(
     configuration: Configuration, tell: Callable[[str], None] = lambda _: None, serve: Serve = served
 ) -> int:
-    """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` is given the address.
+    """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` gets the address.
 
-    This process is a server's own: its loops need not be compiled, and its garbage is looked for as suits a server.
+    This process runs nothing but the server: loops are not compiled, and garbage collection is tuned for a server.
     """
     choose_plain_loops()
-    allow_more_files()
+    raise_file_limit()
     async with serving(configuration, serve) as address:
-        settle()
+        tune_garbage_collection()
         stopped = asyncio.ensure_future(first_signal())
-        await asyncio.sleep(0)  # it listens for signals before anybody knows the address
+        await asyncio.sleep(0)  # the signal handlers are installed before the address is known
         tell(address)
         return await stopped
 
 
+def exit_code(number: int) -> int:
+    """The exit code after a signal: SIGTERM, which service managers send, is a normal stop."""
+    return 0 if number == signal.SIGTERM else 130
+
+
 @asynccontextmanager
 async def serving(configuration: Configuration, serve: Serve = served) -> AsyncIterator[str]:
-    """Serve while the block runs; yield the address. Requests that are under way have time to end."""
+    """Serve while the block runs; yield the address. Requests in flight have time to end."""
     upstreams = configuration.upstreams()
     method, score, cascade = configuration.voter(upstreams)
     async with AsyncExitStack() as stack:
@@ -77,10 +84,10 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             address = await stack.enter_async_context(started(serve, each.url, each.key_env))
             secrets.add(address.key)
             client = await stack.enter_async_context(Client(address, try_timeout=configuration.caps.deadline))
-            most = configuration.caps.in_flight * configuration.n
-            patience = OF_EMBEDDED if each.url == LOCAL else PATIENCE
+            limit = configuration.caps.in_flight * configuration.n
+            patience = EMBEDDED_PATIENCE if each.url == LOCAL else PATIENCE
             source = Source(
-                each.name, each.model, client, n=configuration.n, most=most, patience=patience, secrets=secrets
+                each.name, each.model, client, n=configuration.n, limit=limit, patience=patience, secrets=secrets
             )
             stack.push_async_callback(source.close)
             sources.append(source)
@@ -91,17 +98,17 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
             created=int(time.time()), prices=configuration.prices, keep_texts=configuration.keep_texts,
             keys=len(configuration.keys()) or 1, allow_fields=configuration.allow_fields,
         )  # fmt: skip
-        stack.callback(state.counting.close)
+        stack.callback(state.counter.close)
         state.access_log = AccessLog(configuration.access_log, state.metrics.unlogged.add)
         stack.callback(state.access_log.close)
         if configuration.feedback:
-            await _keep_feedback(state, configuration, upstreams[0].model, score, stack)
-        state.finished.append(state.metrics.decided)
-        state.warming = asyncio.create_task(state.counting.warm(method or unplanned(scored=True)))
+            await _open_feedback(state, configuration, upstreams[0].model, score, stack)
+        state.listeners.append(state.metrics.on_decision)
+        state.warming = asyncio.create_task(state.counter.warm(method or unplanned(scored=True)))
         ready = [state.warming, *(asyncio.create_task(source.probed()) for source in sources)]
-        stack.push_async_callback(_ended, ready)
-        async with listening(state, configuration) as where:
-            yield where
+        stack.push_async_callback(_cancel, ready)
+        async with listening(state, configuration) as url:
+            yield url
 
 
 def _verifier_keys(configuration: Configuration) -> list[str | None]:
@@ -113,7 +120,7 @@ def _verifier_keys(configuration: Configuration) -> list[str | None]:
 def _scorer(
     configuration: Configuration, score: str, upstreams: tuple[Upstream, ...], address: Address, stack: AsyncExitStack
 ) -> Scorer:
-    """The verifier, or what log-probabilities say; where tokens or cost are limited, every score is asked for once."""
+    """The verifier, or the log-probabilities; if tokens or cost are limited, scores are not retried."""
     if configuration.verifier is None:
         return OwnLogprob()
     limited = configuration.caps.tokens is not None or configuration.caps.cost is not None
@@ -121,22 +128,22 @@ def _scorer(
     return configuration.verifier.scorer(score, upstreams, address, stack, tries=1 if limited else TRIES, priced=priced)
 
 
-async def _keep_feedback(
+async def _open_feedback(
     state: State, configuration: Configuration, model: str, score: str, stack: AsyncExitStack
 ) -> None:
-    """Keep every request that is voted on in the operator's folder, for labels to come."""
+    """Store every request that is voted on in the operator's folder, so that it can be labelled."""
     method = state.voter.method
     seen = tuple(method.fitted_on_.reference_scores or ()) if method and method.fitted_on_ else ()
-    kept = Feedback(
-        state.counting, state.metrics, model=model, texts=configuration.keep_texts, reference=seen, keys=state.keys
+    feedback = Feedback(
+        state.counter, state.metrics, model=model, texts=configuration.keep_texts, reference=seen, keys=state.keys
     )
-    kept.open(configuration.feedback, FeedbackSettings(score, state.voter.answers), configuration.caps.feedback)
-    stack.push_async_callback(kept.close)
-    state.feedback = kept
-    state.finished.append(kept.decided)
+    feedback.open(configuration.feedback, FeedbackSettings(score, state.voter.answers), configuration.caps.feedback)
+    stack.push_async_callback(feedback.close)
+    state.feedback = feedback
+    state.listeners.append(feedback.on_decision)
 
 
-async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
+async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -144,21 +151,21 @@ async def _ended(tasks: list[asyncio.Task[Any]]) -> None:
 
 @asynccontextmanager
 async def listening(state: State, configuration: Configuration) -> AsyncIterator[str]:
-    """Take the port, and at the end let no request in and wait for those that are there."""
+    """Listen on the port; at the end, accept no requests and drain those in flight."""
     host, loop = configuration.host, asyncio.get_running_loop()
     app = application(state, Access(configuration.keys(), host, configuration.allow_hosts))
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=CLOSING)
     await runner.setup()
-    made = runner.server
-    if made is None:
-        raise AssertionError("setup has made it")
+    manager = runner.server
+    if manager is None:
+        raise AssertionError("setup has created the server")
     server: asyncio.Server | None = None
     heads = HeadDeadlines(configuration.caps.head)
     try:
         try:
             server = await loop.create_server(
                 lambda: Connection(
-                    made,
+                    manager,
                     loop=loop,
                     access_log=QUIET,
                     access_log_format=LOGGED,
@@ -172,21 +179,35 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
         except OSError as error:
             raise SettingError(
                 f"cannot listen at {host}:{configuration.port}: {error.strerror or error}; choose another --port, or "
-                "end what listens there"
+                "stop the program that listens there"
             ) from None
-        for each in server.sockets:
-            with socket.socket(fileno=os.dup(each.fileno())) as same:
-                same.listen(BACKLOG)
+        for listener in server.sockets:
+            with socket.socket(fileno=os.dup(listener.fileno())) as duplicate:
+                duplicate.listen(BACKLOG)
         shown = f"[{host}]" if ":" in host else host
         yield f"http://{shown}:{server.sockets[0].getsockname()[1]}"
     finally:
         state.admission.closed = True
         if server:
             server.close()
-        await state.under_way.end(configuration.caps.drain)
+        await state.in_flight.drain(configuration.caps.drain)
         await runner.cleanup()
 
 
-def exit_code(number: int) -> int:
-    """The exit code after a signal: a service manager's SIGTERM is the ordinary end."""
-    return 0 if number == signal.SIGTERM else 130
+def tune_garbage_collection() -> None:
+    """Exempt existing objects from garbage collection, and collect less often.
+
+    Requests leave few reference cycles behind, and every collection delays all requests.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(NEW, OLDER, OLDER)
+
+
+def raise_file_limit() -> None:
+    """Raise the soft limit of this process: the default of macOS, 256, is used up by 28 requests for 8 samples each."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = TARGET if hard == resource.RLIM_INFINITY else min(TARGET, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        with suppress(ValueError, OSError):  # the system may refuse; the gateway also works with few
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

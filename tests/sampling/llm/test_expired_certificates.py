@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from steelyard.gateway.vote.verifier import VerifierSettings
+from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from tests.gateway.gateways import gateway
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream

@@ -1,76 +1,87 @@
-"""POST /v1/chat/completions: a vote for our own model, the upstream's response for its own."""
+"""POST /v1/chat/completions: a vote for our own model; a request for an upstream's model is passed through.
+
+A reply of the upstream that is not a completion is reported as its error and never relayed as a success. Events that
+are not JSON are dropped and counted. A stream that ends before its finish_reason ends with an error and is cut off.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from aiohttp import web
 
-from steelyard.gateway.http.pass_through import pass_through
+from steelyard.gateway.http.relay import NO_VOTE, Relay, log_reply, rate_limits
 from steelyard.gateway.http.vote_stream import stream_vote
-from steelyard.gateway.limits.worst_case import budget
-from steelyard.gateway.messages.api_errors import ApiError
-from steelyard.gateway.messages.chat_request import ChatRequest, read_chat, unknown_model
-from steelyard.gateway.messages.json_members import Members, read_members
-from steelyard.gateway.messages.json_text import json_bytes
-from steelyard.gateway.messages.plain_reply import json_reply
-from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE, State
-from steelyard.gateway.upstream.source import Source
+from steelyard.gateway.limits.request_budget import budget
+from steelyard.gateway.messages.api_errors import ApiError, from_fault
+from steelyard.gateway.messages.chat_request import OURS, ChatRequest, read_chat, unknown_model
+from steelyard.gateway.messages.json_body import Members, Parts, read_members
+from steelyard.gateway.messages.replies import json_bytes, json_reply
+from steelyard.gateway.server_state import CLIENT, REQUEST_ID, STATE, State
+from steelyard.gateway.upstream.billing import BilledTries
+from steelyard.gateway.upstream.source import RETRIES, Source
+from steelyard.gateway.upstream.upstream_reply import checked_reply, good_choices
 from steelyard.gateway.vote.vote_settings import VoteSettings, read_vote_settings
+from steelyard.sampling.llm.address import CHAT
+from steelyard.sampling.llm.client import Written
+from steelyard.sampling.llm.faults import TryError
+from steelyard.sampling.llm.reply import ECHO
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
     """Answer a chat request."""
     state = request.app[STATE]
-    async with state.admission.place(request[CLIENT]):
+    async with state.admission.slot(request[CLIENT]):
         members = await read_body(request, state)
-        asked = read_chat(members, state.caps)
-        if asked.model != state.name:
-            source = state.source_of(asked.model)
+        chat_request = read_chat(members, state.caps)
+        if chat_request.model != state.name:
+            source = state.source_of(chat_request.model)
             if source is None:
-                raise unknown_model(asked.model, state.models)
-            return await pass_through(request, asked, source)
-        settings = vote_settings(state, asked)
-        if asked.stream:
-            return await stream_vote(request, asked, settings)
-        reply = state.replied(request, await state.voting.decide(asked, settings, request[REQUEST_ID]))
-        await state.kept(reply)
+                raise unknown_model(chat_request.model, state.models)
+            return await pass_through(request, chat_request, source)
+        settings = vote_settings(state, chat_request)
+        if chat_request.stream:
+            return await stream_vote(request, chat_request, settings)
+        reply = state.make_reply(request, await state.voting.decide(chat_request, settings, request[REQUEST_ID]))
+        await state.wait_until_stored(reply)
         return await json_reply(request, json_bytes(reply))
 
 
-def vote_settings(state: State, asked: ChatRequest, only: Source | None = None) -> VoteSettings:
-    """How a request is voted on, within what the operator allows; `only` one upstream gives one sample."""
-    settings = read_vote_settings(asked, state.n, state.caps, len(state.sources))
-    state.check_price(asked)
+def vote_settings(state: State, chat_request: ChatRequest, only: Source | None = None) -> VoteSettings:
+    """The settings of a vote within the operator's limits; with `only`, that upstream gives one sample."""
+    settings = read_vote_settings(chat_request, state.n, state.caps, len(state.sources))
+    state.check_price(chat_request)
     samples = state.voting.samples(settings, only)
-    reading = state.voting.reading(asked, settings, state.prices, only)
-    found = budget(asked, samples, state.caps, state.prices, settings.max_total_tokens, reading)
-    limited = found.each is not None or found.allowance is not None
-    return replace(settings, max_tokens=found.each, allowance=found.allowance) if limited else settings
+    score_usage = state.voting.score_usage(chat_request, settings, state.prices, only)
+    limits = budget(chat_request, samples, state.caps, state.prices, settings.max_total_tokens, score_usage)
+    limited = limits.max_tokens is not None or limits.allowance is not None
+    return replace(settings, max_tokens=limits.max_tokens, allowance=limits.allowance) if limited else settings
 
 
 async def read_body(request: web.Request, state: State) -> Members:
-    """The JSON object of a request, within the limit of its length."""
+    """Read the JSON object of a request, within the size limit."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise ApiError(415, "the body is compressed: send it as it is", code="compressed")
+        raise ApiError(415, "the body is compressed: send it uncompressed", code="compressed")
     length = request.content_length
     if length is not None and length > state.caps.body:
         raise web.HTTPRequestEntityTooLarge(state.caps.body, length)
-    here = request.content.is_eof()  # all of it came with the head
+    complete = request.content.is_eof()  # it arrived with the head
     try:
-        async with asyncio.timeout(None if here else state.caps.upload):
-            return read_members(await _content(request, state.caps.body))
+        async with asyncio.timeout(None if complete else state.caps.upload):
+            return read_members(await _read_content(request, state.caps.body))
     except TimeoutError:
-        raise ApiError(408, f"the body did not come within {state.caps.upload:g} s", code="slow_request") from None
+        raise ApiError(408, f"the body did not arrive within {state.caps.upload:g} s", code="slow_request") from None
     except UnicodeDecodeError:
         raise ApiError(400, "the body is not UTF-8", code="invalid_json") from None
     except ValueError as error:
         raise ApiError(400, str(error), code="invalid_json") from None
 
 
-async def _content(request: web.Request, limit: int) -> bytes:
-    """The body of a request; unlike that of `request.read`, it is freed as soon as nobody uses it."""
+async def _read_content(request: web.Request, limit: int) -> bytes:
+    """Read the body of a request; unlike that of `request.read`, it is freed as soon as it is unused."""
     chunks: list[bytes] = []
     size = 0
     while chunk := await request.content.readany():
@@ -79,3 +90,93 @@ async def _content(request: web.Request, limit: int) -> bytes:
         if size > limit:
             raise web.HTTPRequestEntityTooLarge(limit, size)
     return b"".join(chunks)
+
+
+class Tries(NamedTuple):
+    """The tries of one request, the samples that each of them requests, and the deadline."""
+
+    billed: BilledTries
+    samples: range
+    until: float  # by the monotonic clock
+
+    @property
+    def left(self) -> float:
+        return self.until - time.monotonic()
+
+
+async def pass_through(request: web.Request, chat_request: ChatRequest, source: Source) -> web.StreamResponse:
+    """Answer with the response of the upstream."""
+    state = request.app[STATE]
+    state.check_price(chat_request)
+    until = time.monotonic() + state.caps.deadline
+    limit, allowance = budget(chat_request, {source.name: chat_request.max_samples}, state.caps, state.prices)
+    tries = Tries(BilledTries(source.name, allowance), range(chat_request.max_samples), until)
+    model: dict[str, Any] = {} if chat_request.model == source.model else {"model": source.model}
+    headers = {"x-request-id": request[REQUEST_ID]}
+
+    async def send(**limit: int) -> web.StreamResponse:
+        body = chat_request.members.to_send(without=frozenset({OURS}), **model, **limit)
+        if chat_request.stream:
+            return await _relay_stream(request, chat_request, source, body, headers, tries)
+        return await _relay_reply(request, chat_request, source, body, headers, tries)
+
+    try:
+        if limit is None or chat_request.max_tokens is not None:
+            return await send()
+        return await source.limited(limit, chat_request.size, lambda name, max_tokens: send(**{name: max_tokens}))
+    except TryError as error:
+        raise from_fault(error) from None
+
+
+async def _relay_reply(
+    request: web.Request,
+    chat_request: ChatRequest,
+    source: Source,
+    body: bytes | Parts,
+    headers: dict[str, str],
+    tries: Tries,
+) -> web.StreamResponse:
+    async def send() -> tuple[Written, bytes]:
+        with tries.billed.attempt(tries.samples):
+            reply = await source.client.written(CHAT, body, timeout=tries.left, headers=headers)
+            return reply, _relayed(reply, chat_request, source)
+
+    reply, relayed = await source.send(send, tries=1 + RETRIES, until=tries.until)
+    log_reply(request, source, reply.content)
+    headers_sent = NO_VOTE | rate_limits(reply.headers, source.secrets)
+    del reply  # frees memory while the client reads
+    return await json_reply(request, relayed, headers_sent)
+
+
+def _relayed(reply: Written, chat_request: ChatRequest, source: Source) -> bytes:
+    """The reply verbatim, unless clients cannot read it: NaN, another encoding, invalid choices."""
+    content = reply.content
+    choices = good_choices(content, checked_reply(content, chat_request.returned_choices, source, logprobs=True))
+    try:
+        text = reply.body.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    odd = text.startswith("\ufeff") or any(sign in text for sign in ("\0", "NaN", "Infinity"))
+    same = not odd and choices == content["choices"]
+    relayed = reply.body if same else json_bytes(content | {"choices": choices})
+    if source.secrets.in_text(relayed.decode()):
+        raise TryError(ECHO)
+    return relayed
+
+
+async def _relay_stream(
+    request: web.Request,
+    chat_request: ChatRequest,
+    source: Source,
+    body: bytes | Parts,
+    headers: dict[str, str],
+    tries: Tries,
+) -> web.StreamResponse:
+    """Open the upstream's stream, with retries until it starts, and relay it."""
+
+    async def send() -> web.StreamResponse:
+        with tries.billed.attempt(tries.samples):
+            async with source.client.streamed(CHAT, body, timeout=tries.left, headers=headers) as upstream:
+                return await Relay(request, chat_request, source).all(upstream, tries.until)
+
+    return await source.send(send, tries=1 + RETRIES, until=tries.until)

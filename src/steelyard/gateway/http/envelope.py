@@ -1,4 +1,4 @@
-"""What every reply has: an id, its time in the metrics, and, where something is wrong, OpenAI's error object."""
+"""Wraps every request: checks access, times it for the metrics and the log, and turns errors into OpenAI's objects."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from typing import Any
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from steelyard.gateway.http.page_route import refused
 from steelyard.gateway.limits.access import Access
 from steelyard.gateway.messages.access_log import FIELDS, log_error
 from steelyard.gateway.messages.api_errors import ApiError
-from steelyard.gateway.messages.event_stream import ClientLeftError
-from steelyard.gateway.messages.random_ids import random_id
-from steelyard.gateway.state import CLIENT, OWNER, REQUEST_ID, STATE
+from steelyard.gateway.messages.replies import ClientDisconnectedError, random_id
+from steelyard.gateway.server_state import CLIENT, OWNER, REQUEST_ID, STATE
 
 LOG = logging.getLogger("steelyard.gateway")
 LEFT = 499  # the client has left
@@ -28,23 +26,24 @@ _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 SAFE = {"Server": "steelyard", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Refusal = Callable[[web.Request, ApiError], web.Response]
 
 
-def enveloped(access: Access) -> Middleware:
-    """The outermost part of the server."""
+def envelope_middleware(access: Access, refused: Refusal) -> Middleware:
+    """The outermost part of the server; `refused` makes the reply to a request that fails."""
 
     @web.middleware
     async def envelope(request: web.Request, handler: Handler) -> web.StreamResponse:
-        request.app[STATE].under_way.note()
+        request.app[STATE].in_flight.track()
         began = time.monotonic()
-        given = request.headers.get("x-request-id", "")
-        request[REQUEST_ID] = given if _ID.fullmatch(given) else new_id()
+        client_id = request.headers.get("x-request-id", "")
+        request[REQUEST_ID] = client_id if _ID.fullmatch(client_id) else new_id()
         fields: dict[str, Any] = {}
         request[FIELDS] = fields
         status = LEFT
         try:
             with _connection(request):
-                response = await _answered(request, handler, access)
+                response = await _answered(request, handler, access, refused)
             status = response.status
             if not response.prepared:
                 response.headers["openai-processing-ms"] = str(round(1000 * (time.monotonic() - began)))
@@ -60,12 +59,12 @@ def enveloped(access: Access) -> Middleware:
 
 
 def _connection(request: web.Request) -> AbstractContextManager[None]:
-    """What knows that a request is under way."""
+    """The context in which the connection expects no request head."""
     answering: Callable[[], AbstractContextManager[None]] = getattr(request.protocol, "answering", nullcontext)
     return answering()
 
 
-async def _answered(request: web.Request, handler: Handler, access: Access) -> web.StreamResponse:
+async def _answered(request: web.Request, handler: Handler, access: Access, refused: Refusal) -> web.StreamResponse:
     try:
         number = access.check(request)
         request[CLIENT], request[OWNER] = number or 0, access.owner(number)
@@ -81,37 +80,37 @@ async def _answered(request: web.Request, handler: Handler, access: Access) -> w
         return other.response()
     except asyncio.CancelledError:
         raise
-    except (ConnectionResetError, ClientLeftError) as error:  # the client was disconnected
+    except (ConnectionResetError, ClientDisconnectedError) as error:  # the client was disconnected
         reason = str(error)
-    except Exception as error:  # noqa: BLE001 - a defect of ours: its words may hold what nobody should read
-        where = "".join(traceback.format_tb(error.__traceback__))
-        LOG.critical("request %s failed: %s\n%s", request[REQUEST_ID], type(error).__name__, where)
+    except Exception as error:  # noqa: BLE001 - a bug: its message may contain private data
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        LOG.critical("request %s failed: %s\n%s", request[REQUEST_ID], type(error).__name__, frames)
         message = f"internal server error; see {request[REQUEST_ID]} in the server's log"
         defect = ApiError(500, message, code="defect", cause=f"internal error: {type(error).__name__}")
         log_error(request, defect)
         return defect.response()
-    raise ConnectionResetError(reason)  # a new one: the frames of the first would hold the reply for long
+    raise ConnectionResetError(reason)  # a new one: the frames of the first would keep the reply in memory
 
 
 def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:
-    """What aiohttp refuses, in the shape that clients read."""
+    """An error of aiohttp as OpenAI's error object."""
     path = request.rel_url.raw_path[:100]
     if error.status == 404:
-        return ApiError(404, f"there is no route {request.method} {path} here", code="not_found")
+        return ApiError(404, f"no route {request.method} {path}", code="not_found")
     if error.status == 405:
         allowed = error.headers.get("Allow", "")
-        return ApiError(405, f"{path} answers to {allowed} only", code="method_not_allowed", headers={"Allow": allowed})
+        return ApiError(405, f"{path} allows only {allowed}", code="method_not_allowed", headers={"Allow": allowed})
     if error.status == 413:
         return ApiError(413, "the body is too long", code="request_too_large")
     return ApiError(error.status, error.reason or "the request cannot be answered")
 
 
 def new_id() -> str:
-    """A name for a request."""
+    """A new id of a request."""
     return f"req_{random_id()}"
 
 
-async def named(request: web.Request, response: web.StreamResponse) -> None:
-    """Name a reply, also one that is a stream, just before it begins."""
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Add the request id and security headers to a reply, also to a stream, just before it starts."""
     response.headers["x-request-id"] = request.get(REQUEST_ID) or new_id()
     response.headers.update(SAFE)

@@ -1,4 +1,8 @@
-"""POST /v1/responses: the Responses API without a memory, answered by the same vote as a chat request."""
+"""POST /v1/responses: the stateless part of the Responses API, answered by the same vote as a chat request.
+
+A request is translated into a chat request, with all other fields as they were written, and the reply back. Whatever
+needs a memory of earlier requests is refused.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,9 @@ from aiohttp import web
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.http.chat_route import read_body, vote_settings
-from steelyard.gateway.http.vote_stream import pieces, spoken, while_waiting
+from steelyard.gateway.http.vote_stream import pieces, text_of, wait_with_heartbeats
 from steelyard.gateway.messages.access_log import log_error
-from steelyard.gateway.messages.api_errors import ApiError
+from steelyard.gateway.messages.api_errors import ApiError, invalid
 from steelyard.gateway.messages.chat_request import (
     MOST_TOKENS,
     OURS,
@@ -22,43 +26,48 @@ from steelyard.gateway.messages.chat_request import (
     unknown_model,
     whole_number,
 )
-from steelyard.gateway.messages.event_stream import begun, break_off, event
-from steelyard.gateway.messages.json_members import Members
-from steelyard.gateway.messages.json_text import json_bytes
-from steelyard.gateway.messages.plain_reply import json_reply
-from steelyard.gateway.messages.responses_request import as_chat
-from steelyard.gateway.state import CLIENT, REQUEST_ID, STATE
+from steelyard.gateway.messages.json_body import Members, read_members
+from steelyard.gateway.messages.replies import cut_stream, event, json_bytes, json_reply, start_stream
+from steelyard.gateway.server_state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.vote.decision import Decision
 
 LIMIT = "max_output_tokens"  # per sample
 USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
 DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_details": "output_tokens_details"}
+STATEFUL = ("previous_response_id", "conversation", "background", "prompt")  # need a server with a memory
+TRANSLATED = frozenset(  # spelled differently in a chat request, or only for servers with a memory
+    {
+        "input", "instructions", "max_output_tokens", "tools", "tool_choice", "text", "reasoning", "stream_options",
+        "store", "include", "truncation", "max_tool_calls", "top_logprobs", "messages", "n", *STATEFUL,
+    }
+)  # fmt: skip
+PARTS = {"input_text": "text", "output_text": "text", "text": "text"}
 
 
 async def responses(request: web.Request) -> web.StreamResponse:
-    """Answer a request of the Responses API; of the upstream's own model one sample is drawn."""
+    """Answer a request of the Responses API; for an upstream's own model one sample is drawn."""
     state = request.app[STATE]
-    async with state.admission.place(request[CLIENT]):
-        asked = _read(await read_body(request, state), state.caps)
-        if asked.stream:
-            return await _streamed(request, asked)
-        reply = state.replied(request, await _decided(request, asked))
-        await state.kept(reply)
+    async with state.admission.slot(request[CLIENT]):
+        chat_request = _read(await read_body(request, state), state.caps)
+        if chat_request.stream:
+            return await _streamed(request, chat_request)
+        reply = state.make_reply(request, await _decided(request, chat_request))
+        await state.wait_until_stored(reply)
         return await json_reply(request, json_bytes(as_response(reply)))
 
 
 def _read(members: Members, caps: Caps) -> ChatRequest:
-    """The chat request that says the same; what its limit on tokens is called every upstream knows for itself."""
-    asked = read_chat(as_chat(members), caps)
+    """The equivalent chat request; the upstream decides what its token limit is called."""
+    chat_request = read_chat(as_chat(members), caps)
     limit = whole_number(members.values, LIMIT, 1, caps.tokens or MOST_TOKENS)
-    return asked if limit is None else replace(asked, max_tokens=limit)
+    return chat_request if limit is None else replace(chat_request, max_tokens=limit)
 
 
-async def _streamed(request: web.Request, asked: ChatRequest) -> web.StreamResponse:
-    """Heartbeats until it is decided, then the events of the whole reply; what fails after a heartbeat is one too."""
-    deciding = asyncio.create_task(_decided(request, asked))
+async def _streamed(request: web.Request, chat_request: ChatRequest) -> web.StreamResponse:
+    """Send heartbeats until the vote is decided, then the events of the reply; a late failure is an event, too."""
+    deciding = asyncio.create_task(_decided(request, chat_request))
     try:
-        response = await while_waiting(request, deciding, asyncio.Queue())
+        response = await wait_with_heartbeats(request, deciding, asyncio.Queue())
         try:
             decision = await deciding
         except ApiError as error:
@@ -66,13 +75,13 @@ async def _streamed(request: web.Request, asked: ChatRequest) -> web.StreamRespo
                 raise
             log_error(request, error)
             await response.write(_event({**error.body["error"], **error.body, "type": "error"}, 0))
-            break_off(request)
+            cut_stream(request)
             return response
-        response = response or await begun(request)
-        reply = request.app[STATE].replied(request, decision)
-        await request.app[STATE].kept(reply)
-        for number, told in enumerate(events(as_response(reply))):
-            await response.write(_event(told, number))
+        response = response or await start_stream(request)
+        reply = request.app[STATE].make_reply(request, decision)
+        await request.app[STATE].wait_until_stored(reply)
+        for number, content in enumerate(events(as_response(reply))):
+            await response.write(_event(content, number))
         await response.write_eof()
         return response
     finally:
@@ -80,19 +89,112 @@ async def _streamed(request: web.Request, asked: ChatRequest) -> web.StreamRespo
         await asyncio.gather(deciding, return_exceptions=True)
 
 
-def _event(told: dict[str, Any], number: int) -> bytes:
-    return f"event: {told['type']}\n".encode() + event(told | {"sequence_number": number})
+def _event(content: dict[str, Any], number: int) -> bytes:
+    return f"event: {content['type']}\n".encode() + event(content | {"sequence_number": number})
 
 
-async def _decided(request: web.Request, asked: ChatRequest) -> Decision:
+async def _decided(request: web.Request, chat_request: ChatRequest) -> Decision:
     state = request.app[STATE]
-    if asked.model == state.name:
-        return await state.voting.decide(asked, vote_settings(state, asked), request[REQUEST_ID])
-    source = state.source_of(asked.model)
+    if chat_request.model == state.name:
+        return await state.voting.decide(chat_request, vote_settings(state, chat_request), request[REQUEST_ID])
+    source = state.source_of(chat_request.model)
     if source is None:
-        raise unknown_model(asked.model, state.models)
-    settings = replace(vote_settings(state, asked, source), n=1, method="majority")
-    return await state.voting.decide(asked, settings, request[REQUEST_ID], only=source)
+        raise unknown_model(chat_request.model, state.models)
+    settings = replace(vote_settings(state, chat_request, source), n=1, method="majority")
+    return await state.voting.decide(chat_request, settings, request[REQUEST_ID], only=source)
+
+
+def as_chat(members: Members) -> Members:
+    """The equivalent chat request."""
+    values = members.values
+    for name in STATEFUL:
+        if values.get(name):
+            raise ApiError(
+                400, f"{name} is not supported: this server stores no conversations. Send all messages as input.",
+                param=name, code="stateless",
+            )  # fmt: skip
+    chat: dict[str, Any] = {}
+    chat["messages"] = [*_instructions(values.get("instructions")), *_messages(values.get("input"))]
+    if values.get("tools"):
+        chat["tools"] = [_tool(tool, i) for i, tool in enumerate(_need_list(values["tools"], "tools"))]
+    if values.get("tool_choice") is not None:
+        chat["tool_choice"] = _tool_choice(values["tool_choice"])
+    text, reasoning = values.get("text"), values.get("reasoning")
+    if isinstance(text, dict) and isinstance(text.get("format"), dict):
+        chat["response_format"] = _format(text["format"])
+    if isinstance(text, dict) and text.get("verbosity") is not None:
+        chat["verbosity"] = text["verbosity"]
+    if isinstance(reasoning, dict) and reasoning.get("effort") is not None:
+        chat["reasoning_effort"] = reasoning["effort"]
+    try:
+        return read_members(members.encoded(without=TRANSLATED, **chat))
+    except (ValueError, RecursionError):  # the translation is nested more deeply than the request
+        raise ApiError(400, "the body is nested too deeply", code="invalid_json") from None
+
+
+def _instructions(value: Any) -> list[dict[str, Any]]:
+    if value is None:
+        return []
+    if not isinstance(value, str):
+        raise invalid("instructions", "instructions must be a text")
+    return [{"role": "system", "content": value}]
+
+
+def _messages(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}]
+    return [_message(item, i) for i, item in enumerate(_need_list(value, "input"))]
+
+
+def _message(item: Any, i: int) -> dict[str, Any]:
+    """A message, a tool call, or the result of one."""
+    if not isinstance(item, dict):
+        raise invalid(f"input[{i}]", f"input {i} must be an object")
+    kind = item.get("type", "message")
+    if kind == "function_call":
+        function = {"name": item.get("name"), "arguments": item.get("arguments")}
+        call = {"id": item.get("call_id"), "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+    if kind == "function_call_output":
+        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output")}
+    if kind != "message":
+        raise invalid(f"input[{i}].type", f"input {i} has a type that this server does not support")
+    content = item.get("content")
+    parts = [_content_part(part, i) for part in content] if isinstance(content, list) else content
+    return {"role": item.get("role"), "content": parts}
+
+
+def _content_part(part: Any, i: int) -> dict[str, Any]:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind in PARTS:
+        return {"type": "text", "text": part.get("text")}
+    if kind == "input_image" and isinstance(part.get("image_url"), str):
+        return {"type": "image_url", "image_url": {"url": part["image_url"]}}
+    raise invalid(f"input[{i}].content", f"input {i} has a content part that this server does not support")
+
+
+def _tool(tool: Any, i: int) -> dict[str, Any]:
+    if not isinstance(tool, dict) or tool.get("type") != "function":
+        raise invalid(f"tools[{i}]", "only tools of the type function are supported")
+    return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
+
+
+def _tool_choice(value: Any) -> Any:
+    if isinstance(value, dict) and value.get("type") == "function" and "name" in value:
+        return {"type": "function", "function": {"name": value["name"]}}
+    return value
+
+
+def _format(value: dict[str, Any]) -> dict[str, Any]:
+    if value.get("type") != "json_schema":
+        return value
+    return {"type": "json_schema", "json_schema": {name: member for name, member in value.items() if name != "type"}}
+
+
+def _need_list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise invalid(name, f"{name} must be a list" if name != "input" else "input must be a text or a list")
+    return value
 
 
 def as_response(reply: dict[str, Any]) -> dict[str, Any]:
@@ -109,14 +211,14 @@ def as_response(reply: dict[str, Any]) -> dict[str, Any]:
         if isinstance(call, dict) and isinstance(call.get("function"), dict)
     ]  # fmt: skip
     parts: list[dict[str, Any]] = []
-    if text := spoken(message.get("content")):
+    if text := text_of(message.get("content")):
         parts.append({"type": "output_text", "text": text, "annotations": []})
     if isinstance(message.get("refusal"), str):
         parts.append({"type": "refusal", "refusal": message["refusal"]})
     if parts or not output:
         status = "incomplete" if cut else "completed"
-        said = {"type": "message", "id": f"msg_{name}", "status": status, "role": "assistant", "content": parts}
-        output.insert(0, said)
+        message_item = {"type": "message", "id": f"msg_{name}", "status": status, "role": "assistant", "content": parts}
+        output.insert(0, message_item)
     return {
         "id": f"resp_{name}", "object": "response", "created_at": reply["created"], "model": reply["model"],
         "status": "incomplete" if cut else "completed", "error": None, "instructions": None, "metadata": {},
@@ -133,25 +235,25 @@ def _usage(usage: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def events(reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The events of a whole reply, as clients of the Responses API read them."""
+    """The events of a reply, as clients of the Responses API read them."""
     yield {"type": "response.created", "response": reply | {"status": "in_progress", "output": [], "usage": None}}
     for i, item in enumerate(reply["output"]):
         empty: dict[str, Any] = {"content": []} if "content" in item else {"arguments": ""}
-        begun_ = item | empty | {"status": "in_progress"}
-        yield {"type": "response.output_item.added", "output_index": i, "item": begun_}
-        where = {"item_id": item["id"], "output_index": i}
+        started = item | empty | {"status": "in_progress"}
+        yield {"type": "response.output_item.added", "output_index": i, "item": started}
+        position = {"item_id": item["id"], "output_index": i}
         if item["type"] == "function_call":
-            yield {"type": "response.function_call_arguments.done", **where, "arguments": item["arguments"]}
+            yield {"type": "response.function_call_arguments.done", **position, "arguments": item["arguments"]}
         for k, part in enumerate(item.get("content", [])):
-            yield from _part(part, where | {"content_index": k})
+            yield from _part(part, position | {"content_index": k})
         yield {"type": "response.output_item.done", "output_index": i, "item": item}
     yield {"type": f"response.{reply['status']}", "response": reply}
 
 
-def _part(part: dict[str, Any], where: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _part(part: dict[str, Any], position: dict[str, Any]) -> Iterator[dict[str, Any]]:
     kind, field = part["type"], "text" if part["type"] == "output_text" else "refusal"
-    yield {"type": "response.content_part.added", **where, "part": part | {field: ""}}
+    yield {"type": "response.content_part.added", **position, "part": part | {field: ""}}
     for piece in pieces(part[field]):
-        yield {"type": f"response.{kind}.delta", **where, "delta": piece, "logprobs": []}
-    yield {"type": f"response.{kind}.done", **where, field: part[field], "logprobs": []}
-    yield {"type": "response.content_part.done", **where, "part": part}
+        yield {"type": f"response.{kind}.delta", **position, "delta": piece, "logprobs": []}
+    yield {"type": f"response.{kind}.done", **position, field: part[field], "logprobs": []}
+    yield {"type": "response.content_part.done", **position, "part": part}

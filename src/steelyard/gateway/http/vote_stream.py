@@ -1,7 +1,7 @@
-"""A vote as a stream: heartbeats while the samples come, then the winner in several pieces.
+"""A vote as a stream: heartbeats while samples arrive, then the winner in several pieces.
 
-Until the first heartbeat nothing is sent, so that what fails quickly fails with its own status. What fails later is an
-event with the error, and the stream is broken off.
+Nothing is sent before the first heartbeat, so that a quick failure has its own status code. A later failure is sent as
+an event with the error, and the stream is cut off.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from aiohttp import web
 from steelyard.gateway.messages.access_log import log_error
 from steelyard.gateway.messages.api_errors import ApiError, public
 from steelyard.gateway.messages.chat_request import OURS, ChatRequest
-from steelyard.gateway.messages.event_stream import DONE, PING, begun, break_off, event
-from steelyard.gateway.messages.samples import Sample
-from steelyard.gateway.state import REQUEST_ID, STATE
+from steelyard.gateway.messages.replies import DONE, PING, cut_stream, event, start_stream
+from steelyard.gateway.server_state import REQUEST_ID, STATE
+from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.vote.decision import Decision
-from steelyard.gateway.vote.vote_reply import new_reply
+from steelyard.gateway.vote.vote_reply import new_header
 from steelyard.gateway.vote.vote_settings import VoteSettings
 from steelyard.sampling.online.standing import Standing
 
 HEARTBEAT = 10.0  # seconds
 PIECE = 48  # characters at least
 PIECES = 64  # at most, of one text
-FRAME = ("id", "created", "model", "system_fingerprint")  # what every chunk has of the whole reply
-SPOKEN = ("content", "refusal", "reasoning_content", "reasoning")
+FRAME = ("id", "created", "model", "system_fingerprint")  # fields of the reply that every chunk repeats
+TEXT_FIELDS = ("content", "refusal", "reasoning_content", "reasoning")
 
 
-async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSettings) -> web.StreamResponse:
-    """Answer a request that is voted on by a stream."""
+async def stream_vote(request: web.Request, chat_request: ChatRequest, settings: VoteSettings) -> web.StreamResponse:
+    """Answer a request that is voted on with a stream."""
     state = request.app[STATE]
-    news: asyncio.Queue[bytes] = asyncio.Queue()
-    named = new_reply()
+    updates: asyncio.Queue[bytes] = asyncio.Queue()
+    header = new_header()
 
     def watch(sample: Sample, standing: Standing | None) -> None:
         if settings.progress:
-            news.put_nowait(event(_progress(asked, named, sample, standing)))
+            updates.put_nowait(event(_progress(chat_request, header, sample, standing)))
 
-    deciding = asyncio.create_task(state.voting.decide(asked, settings, request[REQUEST_ID], watch))
+    deciding = asyncio.create_task(state.voting.decide(chat_request, settings, request[REQUEST_ID], watch))
     try:
-        response = await while_waiting(request, deciding, news)
+        response = await wait_with_heartbeats(request, deciding, updates)
         try:
             decision = await deciding
         except ApiError as error:
@@ -50,52 +50,52 @@ async def stream_vote(request: web.Request, asked: ChatRequest, settings: VoteSe
                 raise
             log_error(request, error)
             await response.write(event(error.body))
-            break_off(request)
+            cut_stream(request)
             return response
-        response = response or await begun(request)
-        await _send(response, decision, request, named)
+        response = response or await start_stream(request)
+        await _send(response, decision, request, header)
         return response
     finally:
         deciding.cancel()
         await asyncio.gather(deciding, return_exceptions=True)
 
 
-async def while_waiting(
-    request: web.Request, deciding: asyncio.Task[Decision], news: asyncio.Queue[bytes]
+async def wait_with_heartbeats(
+    request: web.Request, deciding: asyncio.Task[Decision], updates: asyncio.Queue[bytes]
 ) -> web.StreamResponse | None:
-    """Send heartbeats and news until it is decided; None if that took no heartbeat and there were no news."""
+    """Send heartbeats and updates until the vote is decided; None if nothing was sent."""
     response: web.StreamResponse | None = None
-    coming = asyncio.ensure_future(news.get())
+    coming = asyncio.ensure_future(updates.get())
     try:
         while not deciding.done():
             await asyncio.wait({deciding, coming}, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
             if deciding.done() and not coming.done():
                 break
-            response = response or await begun(request)
+            response = response or await start_stream(request)
             if not coming.done():
                 await response.write(PING)
                 continue
             await response.write(coming.result())
-            coming = asyncio.ensure_future(news.get())
+            coming = asyncio.ensure_future(updates.get())
     finally:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
-    while response and not news.empty():
-        await response.write(news.get_nowait())
+    while response and not updates.empty():
+        await response.write(updates.get_nowait())
     return response
 
 
-async def _send(response: web.StreamResponse, decision: Decision, request: web.Request, named: dict[str, Any]) -> None:
-    reply = request.app[STATE].replied(request, decision, named)
-    await request.app[STATE].kept(reply)
-    for chunk in chunks(reply, usage=decision.asked.usage_chunk):
+async def _send(response: web.StreamResponse, decision: Decision, request: web.Request, header: dict[str, Any]) -> None:
+    reply = request.app[STATE].make_reply(request, decision, header)
+    await request.app[STATE].wait_until_stored(reply)
+    for chunk in chunks(reply, usage=decision.chat_request.usage_chunk):
         await response.write(event(chunk))
     await response.write(event(DONE))
     await response.write_eof()
 
 
 def chunks(reply: dict[str, Any], *, usage: bool) -> Iterator[dict[str, Any]]:
-    """The chunks of a whole reply: choice after choice, `steelyard` with the last finish, then the usage."""
+    """The chunks of a reply: one choice after the other, `steelyard` with the last finish_reason, then the usage."""
     frame: dict[str, Any] = {name: reply[name] for name in FRAME if name in reply}
     frame |= {"object": "chat.completion.chunk"} | ({"usage": None} if usage else {})
     choices = reply["choices"]
@@ -113,22 +113,22 @@ def _part(choice: dict[str, Any], delta: dict[str, Any], logprobs: Any, finish: 
 
 
 def _deltas(choice: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
-    """The pieces of one message; what is no text comes in one of them, the log-probabilities with the first words."""
+    """The pieces of one message; other fields come in the first, the log-probabilities with the first text."""
     message = choice["message"]
-    other = {name: value for name, value in message.items() if name not in (*SPOKEN, "tool_calls")}
+    other = {name: value for name, value in message.items() if name not in (*TEXT_FIELDS, "tool_calls")}
     calls = message.get("tool_calls")
     if isinstance(calls, list) and calls:
         other["tool_calls"] = [dict(call, index=i) for i, call in enumerate(calls) if isinstance(call, dict)]
     logprobs = choice.get("logprobs")
     yield {**other, "role": message.get("role", "assistant"), "content": "" if message.get("content") else None}, None
-    for name in SPOKEN:
-        if text := spoken(message.get(name)):
+    for name in TEXT_FIELDS:
+        if text := text_of(message.get(name)):
             for i, piece in enumerate(pieces(text)):
                 yield {name: piece}, logprobs if name == "content" and i == 0 else None
 
 
-def spoken(content: Any) -> str:
-    """What a message says; of a content in parts the text of these, of what is no text nothing."""
+def text_of(content: Any) -> str:
+    """The text of a message's content, also if it comes in parts; empty if it has none."""
     if not isinstance(content, list):
         return content if isinstance(content, str) else ""
     texts = (part.get("text") for part in content if isinstance(part, dict))
@@ -136,24 +136,26 @@ def spoken(content: Any) -> str:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A text in a few pieces."""
+    """Cut a text into a few pieces."""
     size = max(PIECE, -(-len(text) // PIECES))
     for at in range(0, len(text), size):
         yield text[at : at + size]
 
 
-def _progress(asked: ChatRequest, named: dict[str, Any], sample: Sample, standing: Standing | None) -> dict[str, Any]:
-    """A chunk without choices that tells of a sample, for who asked for that."""
-    told: dict[str, Any] = {"sample": sample.number, "text": sample.choice.text if sample.choice else None}
+def _progress(
+    chat_request: ChatRequest, header: dict[str, Any], sample: Sample, standing: Standing | None
+) -> dict[str, Any]:
+    """A chunk without choices that reports a sample, if the client asked for progress."""
+    progress: dict[str, Any] = {"sample": sample.number, "text": sample.choice.text if sample.choice else None}
     if sample.source:
-        told["source"] = sample.source
+        progress["source"] = sample.source
     if sample.error:
-        told["error"] = public(sample.error.reason)
+        progress["error"] = public(sample.error.reason)
     if standing:
-        told["standing"] = {
+        progress["standing"] = {
             "answer": standing.verdict, "confidence": standing.confidence, "share": standing.share,
             "samples": standing.samples, "stop": standing.stop, "why": standing.why,
         }  # fmt: skip
-    usage: dict[str, Any] = {"usage": None} if asked.usage_chunk else {}
-    frame = {**named, "object": "chat.completion.chunk", "model": asked.model, "choices": []}
-    return frame | usage | {OURS: told}
+    usage: dict[str, Any] = {"usage": None} if chat_request.usage_chunk else {}
+    frame = {**header, "object": "chat.completion.chunk", "model": chat_request.model, "choices": []}
+    return frame | usage | {OURS: progress}

@@ -1,8 +1,8 @@
-"""Who may ask: a key for every route but /healthz, and no page of another site through somebody's browser.
+"""Access control: every route but /healthz needs a key, and pages of other sites are refused.
 
-Keys are kept as hashes and compared in constant time. Stored requests name their key by a short digest, its owner
-id, which stays the same when the key file is reordered. A browser that was led here by another site's name (DNS
-rebinding) sends that name as Host; a page of another site sends its Origin.
+Keys are stored as hashes and compared in constant time. Stored requests name their key by a short digest, its owner
+id, which stays the same when the key file is reordered. A browser that was directed here by another site's name
+(DNS rebinding) sends that name as Host; a page of another site sends its Origin.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_OWNER = ""  # the owner id of a client without a key
 
 
 class Access:
-    """Lets requests in; without keys all of them, by their Host alone. `allowed` are names that a proxy passes on."""
+    """Checks keys and hosts; without keys only hosts. `allowed` are host names that a proxy passes on."""
 
     def __init__(self, keys: tuple[str, ...], host: str, allowed: tuple[str, ...] = ()) -> None:
         self._digests = tuple(_digest(key) for key in keys)
@@ -34,24 +34,22 @@ class Access:
         self._hosts = None if everywhere and not names else {host.lower(), *own, *names}
 
     def check(self, request: web.BaseRequest) -> int | None:
-        """Refuse a request that may not ask; return the number of the key that it has, None where it needs none."""
+        """Refuse a request without access; return the number of its key, None if it needs none."""
         host = (_host_of(request.headers.get("Host", "")) or "").lower()
         if self._hosts is not None and host not in self._hosts:
-            raise ApiError(
-                403, "this server does not answer under that name (--allow-host adds one)", code="wrong_host"
-            )
+            raise ApiError(403, "unknown host name: allow it with --allow-host", code="wrong_host")
         origin = request.headers.get("Origin")
-        if origin is not None and _place_of(origin) != request.headers.get("Host", "").lower():
-            raise ApiError(403, "requests of other sites are not answered", code="wrong_origin")
+        if origin is not None and _netloc(origin) != request.headers.get("Host", "").lower():
+            raise ApiError(403, "requests from other sites are refused", code="wrong_origin")
         if not self._digests or request.rel_url.raw_path in OPEN:
             return None
-        kind, _, given = request.headers.get("Authorization", "").partition(" ")
-        digest = _digest(given.strip())
-        known = [hmac.compare_digest(digest, each) for each in self._digests]
-        if kind.lower() != "bearer" or not any(known):
-            told = "the key is not known here" if given else "a key is needed: send 'Authorization: Bearer KEY'"
-            raise ApiError(401, told, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
-        return known.index(True)
+        kind, _, token = request.headers.get("Authorization", "").partition(" ")
+        digest = _digest(token.strip())
+        matches = [hmac.compare_digest(digest, known) for known in self._digests]
+        if kind.lower() != "bearer" or not any(matches):
+            message = "the key is not known here" if token else "a key is needed: send 'Authorization: Bearer KEY'"
+            raise ApiError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
+        return matches.index(True)
 
     def owner(self, number: int | None) -> str:
         """The owner id of the key with this number."""
@@ -83,7 +81,7 @@ def _digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
 
 
-def _place_of(origin: str) -> str | None:
+def _netloc(origin: str) -> str | None:
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:

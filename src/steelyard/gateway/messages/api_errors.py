@@ -1,4 +1,4 @@
-"""Every error as OpenAI's clients read it: a status and {"error": {"message", "type", "param", "code"}}."""
+"""Errors as OpenAI's clients read them: a status and {"error": {"message", "type", "param", "code"}}."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from steelyard.sampling.llm.faults import (
 
 INVALID = "invalid_request_error"
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-DO_NOT_RETRY = {"x-should-retry": "false"}  # what OpenAI's clients obey
-LEAST_WAIT = 1  # seconds
+DO_NOT_RETRY = {"x-should-retry": "false"}  # read by OpenAI's clients
+MIN_WAIT = 1  # seconds
 _STATUS = re.compile(r"HTTP [1-5]\d\d\b")
-CAUSES: dict[type[TryError], str] = {  # the first that an error is an instance of: subclasses come first
+CAUSES: dict[type[TryError], str] = {  # the first match counts: subclasses come first
     BusyError: "the upstream is busy",
     CertificateError: "the upstream's certificate is not trusted",
     GoneError: "no connection to the upstream",
@@ -37,7 +37,7 @@ CAUSES: dict[type[TryError], str] = {  # the first that an error is an instance 
     RefusedError: "the upstream refused the request",
     TryError: "the upstream gave no usable reply",
 }
-LONGEST_PAUSE = 60.0  # seconds that an upstream is left alone, whatever it asks for: then one request tries it again
+LONGEST_PAUSE = 60.0  # seconds that an upstream may pause; then one request tests it again
 _ADDRESS = re.compile(
     r"[a-z]+://[^\s,;'\"]*[^\s,;:.'\"]|\('[^']*', \d+[^)]*\)|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]\w)",
     re.IGNORECASE,
@@ -48,7 +48,7 @@ _FILE = re.compile(r"(?<![\w.:/\\-])(?:~|/[\w.+-]+)/[\w.+-][\w.+/-]*")  # of a s
 class ApiError(Exception):
     """A request that is answered with an error; `param` names the field that is wrong.
 
-    `cause` is for the log, where a message that quotes the upstream does not belong.
+    `cause` is for the log, which must not contain messages that quote the upstream.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ApiError(Exception):
 
     @property
     def body(self) -> dict[str, Any]:
-        """What stands in the reply, and in a stream that was begun.
+        """The JSON of the error, in a reply or in a stream that has started.
 
         >>> ApiError(400, "n must be a whole number", param="n").body["error"]["type"]
         'invalid_request_error'
@@ -84,18 +84,18 @@ class ApiError(Exception):
 
 
 def invalid(param: str, message: str) -> ApiError:
-    """The error of a field that cannot be."""
+    """The error of an invalid field."""
     return ApiError(400, message, param=param)
 
 
 def busy(status: int, message: str, wait: float | None = None, headers: Mapping[str, str] | None = None) -> ApiError:
-    """The error of a server that has no time now, with the seconds after which to come back."""
-    seconds = max(LEAST_WAIT, math.ceil(wait or 0))
+    """The error of an overloaded server, with a Retry-After in seconds."""
+    seconds = max(MIN_WAIT, math.ceil(wait or 0))
     return ApiError(status, message, code="overloaded", headers={"Retry-After": str(seconds), **(headers or {})})
 
 
 def public(reason: str) -> str:
-    """A reason without the addresses that the operator's servers have, and without the paths of their files.
+    """A reason without the addresses and file paths of the operator's servers.
 
     >>> public("no connection to http://10.0.0.7:8000/v1: connection refused")
     'no connection to its address: connection refused'
@@ -105,28 +105,28 @@ def public(reason: str) -> str:
     return _FILE.sub("(a file)", _ADDRESS.sub("its address", reason))
 
 
-def of_fault(error: TryError) -> ApiError:
-    """What a client is told of an upstream that gave nothing: its own status where the client is at fault.
+def from_fault(error: TryError) -> ApiError:
+    """The error for a failed upstream; its own status code if the client's request is at fault.
 
-    We have tried again already where that could help, so the client shall not.
+    We have already retried where that could help, so the client should not.
     """
-    answer = _answer_to(error)
+    api_error = _error_for(error)
     status = _STATUS.match(error.reason)
     cause = next(text for kind, text in CAUSES.items() if isinstance(error, kind))
-    answer.cause = f"{cause} ({status[0]})" if status else cause
-    return answer
+    api_error.cause = f"{cause} ({status[0]})" if status else cause
+    return api_error
 
 
-def _answer_to(error: TryError) -> ApiError:
-    told = f"the upstream gave no response: {public(error.reason)}"
+def _error_for(error: TryError) -> ApiError:
+    message = f"the upstream gave no response: {public(error.reason)}"
     if isinstance(error, RefusedError):
         if error.status == NO_CREDIT:
-            return ApiError(429, told, code="insufficient_quota", headers=DO_NOT_RETRY)
+            return ApiError(429, message, code="insufficient_quota", headers=DO_NOT_RETRY)
         status = error.status if 400 <= error.status < 500 else 502
-        return ApiError(status, told, code="upstream_refused", headers=DO_NOT_RETRY)
+        return ApiError(status, message, code="upstream_refused", headers=DO_NOT_RETRY)
     if isinstance(error, BusyError):
         wait = min(error.wait or 0.0, LONGEST_PAUSE)
-        return busy(429 if "HTTP 429" in error.reason else 503, told, wait, DO_NOT_RETRY)
+        return busy(429 if "HTTP 429" in error.reason else 503, message, wait, DO_NOT_RETRY)
     if isinstance(error, LateError | SpentError):
-        return ApiError(504, told, code="upstream_timeout", headers=DO_NOT_RETRY)
-    return ApiError(502, told, code="upstream_error", headers=DO_NOT_RETRY)
+        return ApiError(504, message, code="upstream_timeout", headers=DO_NOT_RETRY)
+    return ApiError(502, message, code="upstream_error", headers=DO_NOT_RETRY)

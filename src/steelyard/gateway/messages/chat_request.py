@@ -1,4 +1,4 @@
-"""A chat request, checked before anything is asked of an upstream."""
+"""A chat request, checked before any upstream is asked."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.messages.api_errors import ApiError, invalid
-from steelyard.gateway.messages.json_members import Members
+from steelyard.gateway.messages.json_body import Members
 
-OURS = "steelyard"  # the one object of ours in a request and in a reply
-LONGEST_NAME = 200
+OURS = "steelyard"  # our own object in requests and replies
+MAX_NAME = 200
 MOST_TOKENS = 2**31 - 1
 LIMITS = ("max_tokens", "max_completion_tokens", "n_predict")  # the last as llama.cpp calls it
 ALIAS = "n_cmpl"  # of n, by llama.cpp
-MANY = (ALIAS, "best_of")  # how many an upstream draws where it is not n: the last of servers that keep the best
+MANY = (ALIAS, "best_of")  # other names of n: best_of is for servers that return the best of several
 OUR_FIELDS = frozenset({OURS, "model", "messages", "n", "stream", "stream_options", "seed", *LIMITS, *MANY})
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """What a client asks for, whoever answers it."""
+    """A chat request, for our own model or for an upstream's."""
 
     members: Members
     model: str
-    choices: int  # that come back
+    choices: int  # to return
     stream: bool
     usage_chunk: bool  # whether the stream ends with the usage
     temperature: float | None
@@ -35,18 +35,18 @@ class ChatRequest:
     logprobs: bool
 
     @property
-    def drawn_at_most(self) -> int:
-        """The samples that an upstream may draw for it, by any name that servers have for n."""
+    def max_samples(self) -> int:
+        """The largest number of samples that an upstream may draw, by any name of n."""
         return max(self.choices, *(self.members.values.get(name) or 1 for name in MANY))
 
     @property
-    def sent_back(self) -> int:
-        """The choices that an upstream sends back, by either name of n."""
+    def returned_choices(self) -> int:
+        """The number of choices that an upstream returns, by either name of n."""
         return max(self.choices, self.members.values.get(ALIAS) or 1)
 
     @cached_property
     def size(self) -> int:
-        """The bytes of all its fields, which are at least as many as the tokens of its text."""
+        """The bytes of all fields, an upper bound of the tokens of the text."""
         return self.members.size
 
     @property
@@ -55,7 +55,7 @@ class ChatRequest:
 
     @cached_property
     def question(self) -> str:
-        """The text of the last message of the user, for a verifier."""
+        """The text of the last user message, for a verifier."""
         for message in reversed(self.messages):
             if message["role"] == "user":
                 content = message.get("content")
@@ -66,19 +66,19 @@ class ChatRequest:
 
 
 def read_chat(members: Members, caps: Caps) -> ChatRequest:
-    """Check a request by the limits of the operator; what cannot be is an ApiError with the name of the field."""
+    """Check a request against the operator's limits; an ApiError names the invalid field."""
     values = members.values
     for name in values:
-        if name not in OUR_FIELDS and name.casefold() in OUR_FIELDS:  # some servers read both as one, and the last wins
+        if name not in OUR_FIELDS and name.casefold() in OUR_FIELDS:  # some servers ignore case, and the last one wins
             raise invalid(f"{name:.60}", f"no field {name!r:.60}: it is spelled {name.casefold()!r}")
     model = values.get("model")
-    if not isinstance(model, str) or not model or len(model) > LONGEST_NAME:
-        raise invalid("model", f"model must be a text of 1 to {LONGEST_NAME} characters: GET /v1/models lists them")
+    if not isinstance(model, str) or not model or len(model) > MAX_NAME:
+        raise invalid("model", f"model must be a text of 1 to {MAX_NAME} characters: GET /v1/models lists them")
     _check_messages(values.get("messages"), caps)
     stream = _flag(values, "stream")
     options = values.get("stream_options") or {}
     if not isinstance(options, dict) or (options and not stream):
-        raise invalid("stream_options", "stream_options is an object, and only for stream: true")
+        raise invalid("stream_options", "stream_options must be an object, and needs stream: true")
     limits = [whole_number(values, name, 1, caps.tokens or MOST_TOKENS) for name in LIMITS]
     for name in MANY:
         whole_number(values, name, 1, caps.choices)
@@ -99,33 +99,33 @@ def _check_messages(messages: Any, caps: Caps) -> None:
     if not isinstance(messages, list) or not messages:
         raise invalid("messages", "messages must be a list of at least one message")
     if len(messages) > caps.messages:
-        raise invalid("messages", f"there are {len(messages):,} messages: at most {caps.messages:,} are allowed here")
+        raise invalid("messages", f"there are {len(messages):,} messages: at most {caps.messages:,} are allowed")
     for i, message in enumerate(messages):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise invalid(f"messages[{i}]", f"message {i} must be an object with a role")
 
 
-def whole_number(values: Mapping[str, Any], name: str, least: int, most: int, *, within: str = "") -> int | None:
-    """A field that is a whole number within bounds; None where it is not given."""
+def whole_number(values: Mapping[str, Any], name: str, minimum: int, maximum: int, *, within: str = "") -> int | None:
+    """An integer field within bounds; None if it is missing."""
     value = values.get(name)
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
         raise invalid(within + name, f"{name} must be a whole number")
-    if not least <= value <= most:
-        raise invalid(within + name, f"{name} must lie between {least:,} and {most:,} here")
+    if not minimum <= value <= maximum:
+        raise invalid(within + name, f"{name} must lie between {minimum:,} and {maximum:,}")
     return value
 
 
-def number(values: Mapping[str, Any], name: str, least: float, most: float, *, within: str = "") -> float | None:
-    """A field that is a number within bounds, and so a finite one; None where it is not given."""
+def number(values: Mapping[str, Any], name: str, minimum: float, maximum: float, *, within: str = "") -> float | None:
+    """A finite number field within bounds; None if it is missing."""
     value = values.get(name)
     if value is None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise invalid(within + name, f"{name} must be a number")
-    if not least <= value <= most:
-        raise invalid(within + name, f"{name} must lie between {least:g} and {most:g} here")
+    if not minimum <= value <= maximum:
+        raise invalid(within + name, f"{name} must lie between {minimum:g} and {maximum:g}")
     return float(value)
 
 
@@ -137,8 +137,8 @@ def _flag(values: Mapping[str, Any], name: str) -> bool:
 
 
 def unknown_model(model: str, known: list[str]) -> ApiError:
-    """The error of a model that is not served here."""
+    """The error of an unknown model."""
     return ApiError(
-        404, f"there is no model {model!r:.100} here: this server has {', '.join(known)}", param="model",
+        404, f"no model {model!r:.100}: this server has {', '.join(known)}", param="model",
         code="model_not_found",
     )  # fmt: skip

@@ -1,16 +1,18 @@
-"""What the samples of a request are voted on, by what kind of request it is.
+"""What the samples of a request are voted on, by the kind of request.
 
 - answer   the answer that is read out of a response, as `steelyard ask` reads it
-- json     structured output: the whole object in canonical form, or the parts that `vote_on` points at
-- tools    the calls of tools: their names and arguments in canonical form, in their order
+- json     structured output: the whole object in canonical form, or the parts that the JSON pointers (RFC 6901) of
+           `vote_on` point at
+- tools    tool calls: their names and arguments in canonical form, in their order
 
-A sample without such an answer is unreadable, and casts no vote. Where no sample has one, the request is no question:
-the best-scored sample goes back, without scores the first (policy `text`).
+A sample without such an answer is unreadable, and casts no vote. If no sample has one, the request is not a question:
+the sample with the highest score is returned, without scores the first (policy `text`).
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,18 +20,21 @@ from steelyard.answers.auto_kind import kind_from_question
 from steelyard.answers.doubtful_answers import is_cut
 from steelyard.answers.extract import AUTO, extract_answer
 from steelyard.answers.kinds.json import json_form
+from steelyard.foundation.errors import SettingError
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.messages.chat_request import ChatRequest
-from steelyard.gateway.messages.json_pointers import MISSING, pointed
-from steelyard.gateway.messages.samples import Sample
+from steelyard.gateway.upstream.samples import Sample
 
 TEXT = "text"
-NO_JSON = "text:"  # what the canonical form of a text begins with that is no JSON
+NO_JSON = "text:"  # prefix of the canonical form of a text that is not JSON
 NO_CALL = "no tool call"
+LONGEST = 500
+MISSING = object()
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 class Policy(Protocol):
-    """Reads what a sample votes for; `kind` says which of these are the same."""
+    """Reads the answer of a sample; `kind` says how answers are compared."""
 
     @property
     def name(self) -> str: ...
@@ -38,7 +43,7 @@ class Policy(Protocol):
     def kind(self) -> str: ...
 
     def answer(self, sample: Sample) -> str | None:
-        """What a sample votes for; None: it is unreadable."""
+        """The answer of a sample; None if it is unreadable."""
         ...
 
 
@@ -71,7 +76,7 @@ class JsonPolicy:
         if not self.vote_on:
             return replace_surrogates(form)
         value = json.loads(form)
-        parts = {pointer: pointed(value, pointer) for pointer in self.vote_on}
+        parts = {pointer: resolve_pointer(value, pointer) for pointer in self.vote_on}
         if any(part is MISSING for part in parts.values()):
             return None
         return replace_surrogates(json_form(json.dumps(parts, ensure_ascii=False)))
@@ -79,13 +84,13 @@ class JsonPolicy:
 
 @dataclass(frozen=True)
 class ToolPolicy:
-    """Calls of tools."""
+    """Tool calls."""
 
     name: str = "tools"
     kind: str = "exact"
 
     def answer(self, sample: Sample) -> str | None:
-        """The calls in canonical form; a response in words votes against calling any."""
+        """The calls in canonical form; a response in text votes for no call."""
         if sample.message is None:
             return None
         calls = sample.message.get("tool_calls")
@@ -96,7 +101,7 @@ class ToolPolicy:
 
 
 def _call(call: Any) -> list[str] | None:
-    """Name and canonical arguments of a call; None where it is none."""
+    """Name and canonical arguments of a call; None if it is invalid."""
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict):
         return None
@@ -106,12 +111,40 @@ def _call(call: Any) -> list[str] | None:
     return [name, json_form(arguments or "{}")]
 
 
-def policy_of(asked: ChatRequest, kind: str, vote_on: tuple[str, ...]) -> Policy:
-    """The policy of a request; `kind` is the operator's kind of answers, `auto`: the one that the question asks for."""
-    values = asked.members.values
-    wanted = values.get("response_format")
-    if vote_on or (isinstance(wanted, dict) and wanted.get("type") in ("json_schema", "json_object")):
+def policy_of(chat_request: ChatRequest, kind: str, vote_on: tuple[str, ...]) -> Policy:
+    """The policy of a request; `kind` is the operator's kind of answers, `auto` depends on the question."""
+    values = chat_request.members.values
+    response_format = values.get("response_format")
+    if vote_on or (isinstance(response_format, dict) and response_format.get("type") in ("json_schema", "json_object")):
         return JsonPolicy(vote_on)
     if values.get("tools") and values.get("tool_choice") != "none":
         return ToolPolicy()
-    return AnswerPolicy(kind_from_question(asked.question) if kind == AUTO else kind)
+    return AnswerPolicy(kind_from_question(chat_request.question) if kind == AUTO else kind)
+
+
+def check_pointer(pointer: Any) -> str:
+    """Return a JSON pointer; a SettingError if it is not one.
+
+    >>> check_pointer("/answer/0")
+    '/answer/0'
+    """
+    if not isinstance(pointer, str) or len(pointer) > LONGEST or (pointer and not pointer.startswith("/")):
+        raise SettingError(f"{pointer!r:.60} is not a JSON pointer: write it as /answer or /items/0/name")
+    return pointer
+
+
+def resolve_pointer(value: Any, pointer: str) -> Any:
+    """The value that a pointer points at; MISSING if there is none.
+
+    >>> resolve_pointer({"a": [5, {"b/c": 7}]}, "/a/1/b~1c"), resolve_pointer([1], "/3") is MISSING
+    (7, True)
+    """
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and _INDEX.fullmatch(name) and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return MISSING
+    return value

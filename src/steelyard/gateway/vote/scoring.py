@@ -1,7 +1,7 @@
-"""The scores of a request's samples: by a verifier, or what the LLM's own log-probabilities say.
+"""The scores of a request's samples, by a verifier or from the LLM's own log-probabilities.
 
-A verifier that fails on any sample is not believed on the others either: the vote is then exactly the one without
-scores, and the reply says so. Which score belongs to which sample is known by the sample itself, never by its place.
+If a verifier fails on any sample, its other scores are ignored as well: the vote is then exactly the one without
+scores, and the reply says so. A score is matched to its sample by identity, never by position.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any, NamedTuple, Protocol
 import polars as pl
 
 from steelyard.foundation.errors import SteelyardError
-from steelyard.gateway.limits.worst_case import NOTHING, Reading
-from steelyard.gateway.messages.samples import Sample
+from steelyard.gateway.limits.request_budget import NO_USAGE, ScoreUsage
+from steelyard.gateway.upstream.samples import Sample
 from steelyard.sampling.ask.ask import probability_of
 from steelyard.sampling.llm.prices import Prices, price_of
 from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
 from steelyard.sampling.verifiers.step_splits import split
 from steelyard.tables.score_spelling import Score, parse_score
 
-AGAIN = 1.0  # seconds until a connection that failed is tried again
-SHARE = 0.5  # of the time that a request has left, for one score
+AGAIN = 1.0  # seconds until a failed connection is retried
+SHARE = 0.5  # of a request's remaining time, for one score
 
 
 class ScoringError(Exception):
@@ -33,41 +33,41 @@ class ScoringError(Exception):
 
 
 class Scored(NamedTuple):
-    """The score of a sample in [0, 1], None where there is none, and the tokens that it took, where that is known."""
+    """The score of a sample in [0, 1], None if it has none, and the tokens that it took, if known."""
 
     score: float | None
     usage: Mapping[str, Any] | None = None
 
 
 class Scorer(Protocol):
-    """Scores samples. `logprobs` says whether the scores are made of the log-probabilities of the samples.
+    """Scores samples. `logprobs`: whether the scores are computed from the log-probabilities of the samples.
 
-    `priced_as` is the name of the upstream that is asked for the scores; None: nobody of them is.
+    `priced_as` is the name of the upstream that gives the scores; None: no upstream is asked.
     """
 
     logprobs: bool
     priced_as: str | None
 
     async def score(self, question: str, sample: Sample, until: float) -> Scored:
-        """The score of a sample; a ScoringError where there should be one."""
+        """The score of a sample; a ScoringError if the verifier fails."""
         ...
 
-    def reading(self, question: str, prices: Prices) -> Reading:
-        """What a server is billed for one score at worst."""
+    def score_usage(self, question: str, prices: Prices) -> ScoreUsage:
+        """The tokens of one score at worst."""
         ...
 
 
 async def scored(scorer: Scorer, question: str, sample: Sample, until: float) -> Sample:
-    """A sample with its score, or with the reason why the verifier gave none."""
+    """A sample with its score, or with the reason for which it has none."""
     try:
-        found = await scorer.score(question, sample, until)
-        return sample._replace(score=found.score, scoring=found.usage)
+        result = await scorer.score(question, sample, until)
+        return sample._replace(score=result.score, scoring=result.usage)
     except ScoringError as error:
         return sample._replace(unscored=str(error))
 
 
 class OwnLogprob:
-    """exp(mean log-probability) of the sampled tokens, which asks nobody."""
+    """exp(mean log-probability) of the sampled tokens, which needs no request."""
 
     logprobs = True
     priced_as: str | None = None
@@ -76,13 +76,13 @@ class OwnLogprob:
         """Read it from the sample, as `ask` does."""
         return Scored(probability_of(sample.choice))
 
-    def reading(self, question: str, prices: Prices) -> Reading:  # noqa: ARG002
-        """Nobody is asked."""
-        return NOTHING
+    def score_usage(self, question: str, prices: Prices) -> ScoreUsage:  # noqa: ARG002
+        """No request, so no usage."""
+        return NO_USAGE
 
 
 class Verified:
-    """A verifier of the `verifiers` room, in this process or behind an address, connected to when first needed."""
+    """A verifier, in this process or behind an address, connected when first needed."""
 
     logprobs = False
 
@@ -94,9 +94,9 @@ class Verified:
         split: str,
         timeout: float,
         priced_as: str | None = None,
-        reads: Callable[[str], Reading] = lambda _: NOTHING,
+        usage_per_score: Callable[[str], ScoreUsage] = lambda _: NO_USAGE,
     ) -> None:
-        self.timeout, self.priced_as, self._reads = timeout, priced_as, reads
+        self.timeout, self.priced_as, self._usage_per_score = timeout, priced_as, usage_per_score
         self.problem: str | None = None  # why it could not be connected to
         self._connect, self._split = connect, split
         self._runner: Runner | None = None
@@ -106,7 +106,7 @@ class Verified:
         self._spelling = spelling if spelling.reducer else replace(spelling, reducer="last")
 
     async def score(self, question: str, sample: Sample, until: float) -> Scored:
-        """Ask for the scores of the steps, and reduce them as the plan's score does."""
+        """Request the scores of the steps, and reduce them as the plan's score does."""
         steps = split(sample.choice.text, self._split) if sample.choice else []
         if not sample.choice or not steps:
             return Scored(None)
@@ -121,27 +121,27 @@ class Verified:
             raise
         except SteelyardError as error:
             raise ScoringError(str(error)) from None
-        except Exception as error:  # whatever a verifier does, the request goes on without it
+        except Exception as error:  # the request continues without the verifier
             raise ScoringError(f"the verifier failed: {type(error).__name__}") from error
-        return Scored(reduced(scores, self._spelling), scores.usage)
+        return Scored(reduce_steps(scores, self._spelling), scores.usage)
 
-    def reading(self, question: str, prices: Prices) -> Reading:
-        """All tries of one score together; a token of the response is taken for one of the verifier's."""
+    def score_usage(self, question: str, prices: Prices) -> ScoreUsage:
+        """All tries of one score together; a token of the response counts as one token of the verifier."""
         price = None if self.priced_as is None else price_of(prices, self.priced_as)
-        return self._reads(question)._replace(price=price)
+        return self._usage_per_score(question)._replace(price=price)
 
     async def connected(self) -> Runner:
-        """The runner; whoever needs it waits for the same connection."""
+        """The runner; concurrent callers wait for the same connection."""
         if self._runner is None and time.monotonic() - self._failed >= AGAIN:
             if self._connecting is None or self._connecting.done():
                 self._connecting = asyncio.create_task(self._try())
             await asyncio.shield(self._connecting)
         if self._runner is None:
-            raise ScoringError(self.problem or "the verifier is not there")
+            raise ScoringError(self.problem or "the verifier is not available")
         return self._runner
 
     async def close(self) -> None:
-        """Let go of the verifier."""
+        """Close the verifier."""
         if self._connecting and not self._connecting.done():
             self._connecting.cancel()
             await asyncio.gather(self._connecting, return_exceptions=True)
@@ -160,7 +160,7 @@ class Verified:
 
 
 async def _scores(runner: Runner, item: Item) -> Scores:
-    """The scores of one response, which is known by itself."""
+    """The scores of one response."""
     async with aclosing(runner.score(iter([item]))) as results:
         async for item_scored, result in results:
             if item_scored is not item:
@@ -171,13 +171,15 @@ async def _scores(runner: Runner, item: Item) -> Scores:
     raise ScoringError("the verifier gave no score")
 
 
-def reduced(scores: Scores, spelling: Score) -> float:
-    """One number of the scores of steps, by the expression that reads a table's column of them.
+def reduce_steps(scores: Scores, spelling: Score) -> float:
+    """Reduce the scores of the steps to one number, as a table's score column is read.
 
-    >>> reduced(Scores([0.9, 0.5, 0.7]), Score("prm", "min")), reduced(Scores([0.9, 0.5]), Score("prm", "mean"))
-    (0.5, 0.7)
+    >>> reduce_steps(Scores([0.9, 0.5, 0.7]), Score("prm", "min"))
+    0.5
+    >>> reduce_steps(Scores([0.9, 0.5]), Score("prm", "mean"))
+    0.7
     """
-    if not (spelling.function or spelling.span or spelling.flipped):  # without a table where that is the same number
+    if not (spelling.function or spelling.span or spelling.flipped):  # a shortcut for common cases
         if len(scores.steps) == 1 or spelling.reducer == "last":
             return scores.steps[-1]
         if spelling.reducer == "min":

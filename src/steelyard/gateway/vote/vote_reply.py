@@ -1,4 +1,4 @@
-"""A decision -> the reply: original responses of the best answers, and under `steelyard` how it came about."""
+"""The reply to a request that was voted on: original responses of the best answers, and details under `steelyard`."""
 
 from __future__ import annotations
 
@@ -7,45 +7,52 @@ from typing import Any
 
 from steelyard.gateway.messages.api_errors import public
 from steelyard.gateway.messages.chat_request import OURS
-from steelyard.gateway.messages.random_ids import random_id
-from steelyard.gateway.messages.samples import Sample, ended
-from steelyard.gateway.vote.decision import Decision
-from steelyard.gateway.vote.spending import NO_PRICES, billed, cost_of, selected, sources_told, usage_told
+from steelyard.gateway.messages.replies import random_id
+from steelyard.gateway.upstream.samples import Sample, with_finish_reason
+from steelyard.gateway.vote.decision import (
+    NO_PRICES,
+    Decision,
+    billed_usage,
+    cost_of,
+    source_reports,
+    usage_of_selected,
+    usage_report,
+)
 from steelyard.gateway.vote.vote_settings import SELECTED
 from steelyard.sampling.ask.ask import Vote
 from steelyard.sampling.llm.prices import Prices
 
-KEPT = ("system_fingerprint", "service_tier")  # of the upstream's own reply
+COPIED = ("system_fingerprint", "service_tier")  # of the upstream's own reply
 
 
-def new_reply() -> dict[str, Any]:
-    """The name of a reply, and when it was made."""
+def new_header() -> dict[str, Any]:
+    """The id and the time of a new reply."""
     return {"id": f"chatcmpl-{random_id()}", "created": int(time.time())}
 
 
-def completion(decision: Decision, prices: Prices = NO_PRICES, named: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The reply to a request that was voted on; a stream may have been `named` before."""
+def completion(decision: Decision, prices: Prices = NO_PRICES, header: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The chat completion; a stream has sent its `header` before."""
     best = winners(decision)
     first = best[0].reply or {}
     choices = [_choice(decision, sample, index) for index, sample in enumerate(best)]
     if decision.abstained:
         choices = [_abstention(decision)]
     return {
-        **(named or new_reply()),
+        **(header or new_header()),
         "object": "chat.completion",
-        "model": decision.asked.model,
+        "model": decision.chat_request.model,
         "choices": choices,
-        "usage": selected(best) if decision.settings.usage == SELECTED else billed(decision),
-        **{name: first[name] for name in KEPT if first.get(name) is not None},
-        OURS: told(decision, prices),
+        "usage": usage_of_selected(best) if decision.settings.usage == SELECTED else billed_usage(decision),
+        **{name: first[name] for name in COPIED if first.get(name) is not None},
+        OURS: vote_details(decision, prices),
     }
 
 
 def winners(decision: Decision) -> list[Sample]:
-    """The best sample of each of the best answers, as many as the client asked for.
+    """The best sample of each of the best answers, as many as the client requested.
 
-    Of the samples with one answer the best is complete rather than cut off, then the one that weighs most, has the
-    highest score, and came first by number. Without any readable answer the best sample is chosen among all.
+    Samples with the same answer are ranked by: complete before cut off, weight, score, number. Without any readable
+    answer the best sample is chosen among all.
     """
     votes = {(vote.sample, vote.source or ""): vote for vote in decision.outcome.votes}
     good = decision.good
@@ -56,8 +63,8 @@ def winners(decision: Decision) -> list[Sample]:
     if first is None:
         return [min(good, key=lambda sample: _rank(sample, votes[sample.number, sample.source]))]
     order = [first, *(total.answer for total in decision.outcome.answers if total.answer != first)]
-    wanted = [by_answer[answer] for answer in order if answer in by_answer][: decision.asked.choices]
-    return [min(each, key=lambda sample: _rank(sample, votes[sample.number, sample.source])) for each in wanted]
+    groups = [by_answer[answer] for answer in order if answer in by_answer][: decision.chat_request.choices]
+    return [min(group, key=lambda sample: _rank(sample, votes[sample.number, sample.source])) for group in groups]
 
 
 def _rank(sample: Sample, vote: Vote) -> tuple[bool, float, float, int, str]:
@@ -66,9 +73,9 @@ def _rank(sample: Sample, vote: Vote) -> tuple[bool, float, float, int, str]:
 
 
 def _choice(decision: Decision, sample: Sample, index: int) -> dict[str, Any]:
-    """The choice as it came; log-probabilities that only we asked for are taken out."""
-    raw = ended(dict(sample.raw or {}, index=index))
-    if not decision.asked.logprobs:
+    """The original choice, without log-probabilities that only we requested."""
+    raw = with_finish_reason(dict(sample.raw or {}, index=index))
+    if not decision.chat_request.logprobs:
         raw["logprobs"] = None
     return raw
 
@@ -83,28 +90,28 @@ def _abstention(decision: Decision) -> dict[str, Any]:
     return {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
 
 
-def told(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
-    """What stands under `steelyard` in a reply."""
-    object_ = {**voted(decision), "usage": usage_told(decision), "cost": cost_of(decision, prices)}
-    if decision.parties:
-        object_["sources"] = sources_told(decision, prices)
+def vote_details(decision: Decision, prices: Prices = NO_PRICES) -> dict[str, Any]:
+    """The object `steelyard` of a reply."""
+    details = {**vote_summary(decision), "usage": usage_report(decision), "cost": cost_of(decision, prices)}
+    if decision.summaries:
+        details["sources"] = source_reports(decision, prices)
     if decision.cascade:
-        object_["cascade"] = decision.cascade.described
+        details["cascade"] = decision.cascade.described
     if decision.threshold is not None:
-        object_["threshold"] = decision.threshold
+        details["threshold"] = decision.threshold
     if decision.verifier is not None:
-        object_["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
+        details["verifier"] = {"state": "degraded", "reason": public(decision.verifier)}
     if decision.failed:
-        object_["failures"] = sorted({public(sample.error.reason) for sample in decision.failed if sample.error})
+        details["failures"] = sorted({public(sample.error.reason) for sample in decision.failed if sample.error})
     if decision.notes:
-        object_["notes"] = decision.notes
+        details["notes"] = decision.notes
     if decision.settings.ballots:
-        object_["ballots"] = ballots(decision)
-    return object_
+        details["ballots"] = ballots(decision)
+    return details
 
 
-def voted(decision: Decision) -> dict[str, Any]:
-    """How the vote ended, and on which samples."""
+def vote_summary(decision: Decision) -> dict[str, Any]:
+    """The result of the vote, and its samples."""
     outcome = decision.outcome
     return {
         "answer": None if decision.abstained else outcome.answer,
@@ -120,7 +127,7 @@ def voted(decision: Decision) -> dict[str, Any]:
         ],
         "none_correct": outcome.none_correct,
         "samples": {
-            "wanted": decision.drawn,
+            "wanted": decision.requested,
             "drawn": len(decision.good),
             "uncounted": decision.uncounted,
             "failed": len(decision.failed),
@@ -133,5 +140,5 @@ def voted(decision: Decision) -> dict[str, Any]:
 
 
 def ballots(decision: Decision) -> list[dict[str, Any]]:
-    """What became of every sample that the vote went by."""
+    """The vote of every counted sample."""
     return [vote._asdict() for vote in decision.outcome.votes]

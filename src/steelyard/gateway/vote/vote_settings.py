@@ -1,4 +1,4 @@
-"""What a client may say about the vote, in the object `steelyard` of its request, capped by the operator."""
+"""The settings of one vote: the object `steelyard` of a request, within the operator's limits."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from steelyard.foundation.errors import SettingError, did_you_mean
 from steelyard.gateway.caps import Caps
-from steelyard.gateway.limits.allowance import Allowance
+from steelyard.gateway.limits.request_budget import Allowance
 from steelyard.gateway.messages.api_errors import invalid
 from steelyard.gateway.messages.chat_request import MOST_TOKENS, OURS, ChatRequest, number, whole_number
-from steelyard.gateway.messages.json_pointers import check_pointer
+from steelyard.gateway.vote.policies import check_pointer
 from steelyard.voting.methods import method_class, method_names
 
-MOST_POINTERS = 16
-LEAST_DEADLINE = 0.05  # seconds
+MAX_POINTERS = 16
+MIN_DEADLINE = 0.05  # seconds
 WITHIN = f"{OURS}."
 KNOWN = ("n", "method", "risk", "deadline_s", "max_total_tokens", "ballots", "vote_on", "progress", "usage")
 BILLED, SELECTED = "billed", "selected"
@@ -26,57 +26,57 @@ class VoteSettings:
     """How one request is voted on."""
 
     n: int  # of every upstream
-    by_plan: bool = False  # whether the plan may say how many samples to draw: the client does not
-    method: str | None = None  # in the place of the plan
+    by_plan: bool = False  # whether the plan may set the number of samples: the client does not
+    method: str | None = None  # instead of the plan
     risk: float | None = None
     deadline_s: float = 600.0
     max_total_tokens: int | None = None
     max_tokens: int | None = None  # per sample, by all limits together
-    allowance: Allowance | None = None  # what these limits leave for other tries
-    ballots: bool = False  # whether the reply tells what became of every sample
+    allowance: Allowance | None = None  # what these limits leave for retries
+    ballots: bool = False  # whether the reply lists every sample
     vote_on: tuple[str, ...] = ()
-    progress: bool = False  # whether the stream tells every sample as it comes
-    usage: str = BILLED  # of all samples and scores, or of what goes back alone
-    apart: bool = False  # whether every sample is asked for by itself, as the page does to see it come
+    progress: bool = False  # whether the stream reports every sample as it arrives
+    usage: str = BILLED  # of all samples and scores, or of the returned samples alone
+    separately: bool = False  # whether each sample is a request of its own, so that the page can show it as it arrives
 
 
-def read_vote_settings(asked: ChatRequest, n: int, caps: Caps, sources: int = 1) -> VoteSettings:
-    """Read what the client says; `n` samples of each of the sources where it does not say how many."""
-    given = asked.members.values.get(OURS)
-    if given is None:
-        given = {}
-    if not isinstance(given, dict):
+def read_vote_settings(chat_request: ChatRequest, n: int, caps: Caps, sources: int = 1) -> VoteSettings:
+    """Read the client's settings; the default is `n` samples of each of the sources."""
+    settings = chat_request.members.values.get(OURS)
+    if settings is None:
+        settings = {}
+    if not isinstance(settings, dict):
         raise invalid(OURS, f"{OURS} must be an object")
-    for name in given:
+    for name in settings:
         if name not in KNOWN:
             raise invalid(f"{WITHIN}{name:.60}", f"no setting {name!r:.60}: {did_you_mean(name, KNOWN)}")
-    most = max(1, caps.samples // sources)
-    wanted = whole_number(given, "n", 1, most, within=WITHIN)
+    max_n = max(1, caps.samples // sources)
+    n_requested = whole_number(settings, "n", 1, max_n, within=WITHIN)
     return VoteSettings(
-        n=min(n, most) if wanted is None else wanted,
-        by_plan=wanted is None,
-        method=_method(given.get("method")),
-        risk=number(given, "risk", 1e-6, 1 - 1e-6, within=WITHIN),
-        deadline_s=number(given, "deadline_s", LEAST_DEADLINE, caps.deadline, within=WITHIN) or caps.deadline,
-        max_total_tokens=whole_number(given, "max_total_tokens", 1, caps.tokens or MOST_TOKENS, within=WITHIN),
-        ballots=_flag(given, "ballots"),
-        vote_on=_pointers(given.get("vote_on")),
-        progress=_flag(given, "progress"),
-        usage=_usage(given.get("usage", BILLED)),
+        n=min(n, max_n) if n_requested is None else n_requested,
+        by_plan=n_requested is None,
+        method=_method(settings.get("method")),
+        risk=number(settings, "risk", 1e-6, 1 - 1e-6, within=WITHIN),
+        deadline_s=number(settings, "deadline_s", MIN_DEADLINE, caps.deadline, within=WITHIN) or caps.deadline,
+        max_total_tokens=whole_number(settings, "max_total_tokens", 1, caps.tokens or MOST_TOKENS, within=WITHIN),
+        ballots=_flag(settings, "ballots"),
+        vote_on=_pointers(settings.get("vote_on")),
+        progress=_flag(settings, "progress"),
+        usage=_usage(settings.get("usage", BILLED)),
     )
 
 
-def _flag(given: dict[str, Any], name: str) -> bool:
-    value = given.get(name, False)
+def _flag(settings: dict[str, Any], name: str) -> bool:
+    value = settings.get(name, False)
     if not isinstance(value, bool):
         raise invalid(WITHIN + name, f"{name} must be true or false")
     return value
 
 
-def _usage(which: Any) -> str:
-    if which not in (BILLED, SELECTED):
+def _usage(value: Any) -> str:
+    if value not in (BILLED, SELECTED):
         raise invalid(f"{WITHIN}usage", f"usage must be {BILLED!r} (all that was billed) or {SELECTED!r}")
-    return str(which)
+    return str(value)
 
 
 def _method(name: Any) -> str | None:
@@ -100,13 +100,13 @@ def _needs_nothing(name: str) -> bool:
     return not (kind.learns or kind.oracle or kind.weighs_sources)
 
 
-def _pointers(given: Any) -> tuple[str, ...]:
-    if given is None:
+def _pointers(value: Any) -> tuple[str, ...]:
+    if value is None:
         return ()
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, list) or not 0 < len(listed) <= MOST_POINTERS:
-        raise invalid(f"{WITHIN}vote_on", f"vote_on must be a list of 1 to {MOST_POINTERS} JSON pointers")
+    pointers = [value] if isinstance(value, str) else value
+    if not isinstance(pointers, list) or not 0 < len(pointers) <= MAX_POINTERS:
+        raise invalid(f"{WITHIN}vote_on", f"vote_on must be a list of 1 to {MAX_POINTERS} JSON pointers")
     try:
-        return tuple(check_pointer(each) for each in listed)
+        return tuple(check_pointer(pointer) for pointer in pointers)
     except SettingError as error:
         raise invalid(f"{WITHIN}vote_on", str(error)) from None

@@ -1,7 +1,9 @@
-"""A JSON object and where each of its members stands: what we do not change goes on byte for byte.
+"""A JSON object in a request body, with the position of each member: unchanged members are passed on byte for byte.
 
-Only the bytes of a long body are kept. A value is built when it is first read, so that unused fields are never held
-as objects of Python, which take many times their size.
+Only the bytes of a long body are stored. A value is built when it is first read, because Python objects take up to 24
+times the memory of their JSON: 8 MB of `{},` are 200 MB. For the same reason the number of values is bounded before any
+of them is built: outside of strings every value but the first of a list or an object follows a comma, and every
+list or object has an opening bracket.
 """
 
 from __future__ import annotations
@@ -13,20 +15,20 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, TypeAlias
 
 from steelyard.gateway.messages.api_errors import ApiError
-from steelyard.gateway.messages.json_bounds import MAX_VALUES, has_too_many_values
 
 Span: TypeAlias = tuple[int, int, int]  # where a member and its value start, and where both end
 Parts: TypeAlias = tuple[bytes | memoryview, ...]
-
 SHORT_BODY = 2**14  # bytes: its values are built at once
 LONG_BODY = 2**20
 TOO_DEEP = "the body is nested too deeply"
-LONG = "Exceeds the limit"  # what Python says of a number with thousands of digits
+LONG = "Exceeds the limit"  # begins Python's error for a number with thousands of digits
 _SPACE = re.compile(r"[ \t\n\r]*")
+MAX_VALUES = 100_000  # at most 22 MB as Python objects, and far more than any chat request has
+_STRUCTURAL = (b"{", b"[", b",")
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number)
@@ -43,12 +45,12 @@ class Values(Mapping[str, Any]):
             _, start, end = self._spans[name]
             try:
                 self._built[name] = json.loads(self._body[start:end])
-            except RecursionError:  # it was just readable before
+            except RecursionError:  # the stack is deeper now than when it was first parsed
                 raise ApiError(400, TOO_DEEP, code="invalid_json") from None
         return self._built[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """As of every mapping, without an exception for each of the many names that are missing."""
+        """As for every mapping, but without an exception for each missing name."""
         return self[name] if name in self._spans else default
 
     def __iter__(self) -> Iterator[str]:
@@ -71,7 +73,7 @@ class Members:
         return sum(end - start for _, start, end in self._spans.values())
 
     def encoded(self, *, without: frozenset[str] = frozenset(), **changed: Any) -> bytes:
-        """The object without some members and with others changed, which stand last.
+        """The object without some members and with others changed; changed ones come last.
 
         >>> read_members(b'{"a": 1.0,"b": [ ], "c": 3}').encoded(without=frozenset({"c"}), b=2)
         b'{"a": 1.0,"b":2}'
@@ -95,7 +97,7 @@ class Members:
 
 
 def read_members(body: bytes) -> Members:
-    """Read a JSON object in UTF-8; what is none, and one that names a member twice, is a ValueError.
+    """Read a JSON object in UTF-8; a ValueError if it is not one, or has a duplicate member.
 
     >>> read_members(b'{"a": 1, "a": 2}')
     Traceback (most recent call last):
@@ -103,16 +105,16 @@ def read_members(body: bytes) -> Members:
     """
     if has_too_many_values(body):
         raise ValueError(f"the body has more than {MAX_VALUES:,} values")
-    body.decode()  # to refuse what is no UTF-8
+    body.decode()  # raises if it is not UTF-8
     values: dict[str, Any] = {}
     spans = _spans(body, values)
     return Members(body, spans, values if len(body) <= SHORT_BODY and body.isascii() else {})
 
 
 def _spans(body: bytes, values: dict[str, Any]) -> dict[str, Span]:
-    """Where each member and its value stand; the values of a short body are added to `values`.
+    """The positions of each member and its value; the values of a short body are added to `values`.
 
-    Read as Latin-1 every byte is one character, whatever it means, and JSON has the same signs. The values are right
+    Read as Latin-1 every byte is one character, and the syntax of JSON stays the same. The values are right
     only if the body is ASCII.
     """
     text = body.decode("latin-1")
@@ -162,5 +164,23 @@ def _after(text: str, at: int, sign: str, wrong: str) -> int:
 
 def _checked_end(text: str, at: int, spans: dict[str, Span]) -> dict[str, Span]:
     if _SPACE.match(text, at).end() < len(text):  # type: ignore[union-attr]
-        raise ValueError("the body is not JSON: something stands after the object")
+        raise ValueError("the body is not JSON: there is text after the object")
     return spans
+
+
+def has_too_many_values(text: bytes, limit: int = MAX_VALUES) -> bool:
+    """Whether a JSON text may contain more than `limit` values, not counting the contents of strings.
+
+    >>> has_too_many_values(b'[{}, {}, {}]', limit=3), has_too_many_values(b'["a,b,c,{", "[,"]', limit=3)
+    (True, False)
+    """
+    if _count_structural(text) <= limit:
+        return False
+    bare = text.replace(b"\\\\", b"").replace(b'\\"', b"")  # without escapes, quotes only begin and end strings
+    if bare.count(b'"') > 4 * limit:  # each value has two quotes at most, and so has its name
+        return True
+    return _count_structural(b"".join(bare.split(b'"')[::2])) > limit
+
+
+def _count_structural(text: bytes) -> int:
+    return sum(text.count(character) for character in _STRUCTURAL)

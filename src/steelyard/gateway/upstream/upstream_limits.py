@@ -1,14 +1,21 @@
-"""The largest max_tokens that an upstream accepts, read from its error when it refuses more.
+"""Limits that an upstream reveals: the largest max_tokens, the name of that field, and the number of choices.
+
+The largest max_tokens is read from the error that refuses more:
 
 OpenAI: "max_tokens is too large: 9000. This model supports at most 4096 completion tokens, .."
 vLLM:   "This model's maximum context length is 4096 tokens. However, you requested 9023 tokens (23 in the messages, .."
 
 The model's limit is the largest number in the error that is below the refused one. A context window also holds the
 prompt, whose length in tokens is the next smaller number.
+
+The number of choices comes from the probe. A reply with fewer choices than requested, or a refusal that names `n`, may
+concern only one request (vLLM: "n must be 1 when using greedy sampling"), so it changes nothing by itself: it triggers
+another probe, whose result is used for a while.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from typing import NamedTuple
@@ -18,6 +25,9 @@ from steelyard.sampling.llm.faults import RefusedError
 LIFETIME = 600.0  # seconds to remember a limit: the upstream may be restarted with another one
 _NUMBER = re.compile(r"(?<![\w.,-])(?:\d{1,3}(?:,\d{3})+|\d+)(?![\w-]|[.,]\d)")
 _WINDOW = re.compile(r"context|input|prompt|messages", re.IGNORECASE)
+NAMES = ("max_tokens", "max_completion_tokens")
+BELIEVED = 600.0  # seconds to use the result of a probe
+_NAMES_N = re.compile(r"(?<![\w.'-])[`'\"]?(n|n_cmpl|num_choices)[`'\"]?(?![\w'-])")
 
 
 class ModelLimit(NamedTuple):
@@ -53,6 +63,11 @@ def model_limit(sent: int, refusal: str) -> ModelLimit | None:
     return limit if limit.accepted > 0 else None
 
 
+def refused_limit(sent: int, error: RefusedError) -> ModelLimit | None:
+    """The limit named in a refusal, if the request may succeed within it."""
+    return None if error.everywhere else model_limit(sent, error.reason.removeprefix(f"HTTP {error.status}"))
+
+
 class TokenLimit:
     """The limit of one upstream's model, once a refusal has named it."""
 
@@ -75,6 +90,35 @@ class TokenLimit:
         self._limit, self._until = limit, time.monotonic() + LIFETIME
 
 
-def refused_limit(sent: int, error: RefusedError) -> ModelLimit | None:
-    """The limit named in a refusal, if the request may succeed within it."""
-    return None if error.everywhere else model_limit(sent, error.reason.removeprefix(f"HTTP {error.status}"))
+def other_name(name: str, refusal: str) -> str | None:
+    """The other name of the field, if a refusal mentions it.
+
+    >>> other_name("max_tokens", "HTTP 400: 'max_tokens' is not supported, use 'max_completion_tokens' instead")
+    'max_completion_tokens'
+    """
+    other = NAMES[1 - NAMES.index(name)]
+    return other if other in refusal else None
+
+
+class ChoiceLimit:
+    """The number of choices that one upstream gives."""
+
+    def __init__(self) -> None:
+        self._limit, self._until = math.inf, -math.inf
+
+    def current(self, probed: int) -> int:
+        """The number to request now, `probed` unless a later probe found another."""
+        return int(min(probed, self._limit)) if time.monotonic() < self._until else probed
+
+    def learn(self, limit: int) -> None:
+        """Remember the result of a probe."""
+        self._limit, self._until = limit, time.monotonic() + BELIEVED
+
+
+def names_n(reason: str) -> bool:
+    """Whether an error message mentions the number of choices.
+
+    >>> names_n("HTTP 400: Unsupported parameter: 'n'"), names_n("HTTP 400: logit_bias is not for Aunt N")
+    (True, False)
+    """
+    return _NAMES_N.search(reason) is not None

@@ -1,4 +1,4 @@
-"""The verifier that the operator names: found, its place checked, and connected to when a sample needs a score."""
+"""The operator's settings of the verifier, checked at start-up; it is connected when a sample needs a score."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from steelyard.foundation.errors import SettingError
-from steelyard.gateway.limits.worst_case import NOTHING, Reading
+from steelyard.gateway.limits.request_budget import NO_USAGE, ScoreUsage
 from steelyard.gateway.messages.api_errors import LONGEST_PAUSE
 from steelyard.gateway.upstream.source import RETRIES
 from steelyard.gateway.vote.scoring import OwnLogprob, Scorer, Verified
@@ -24,12 +24,12 @@ from steelyard.sampling.verifiers.runners.where import check_place, connect
 from steelyard.sampling.verifiers.scored_items import Runner
 
 TRIES = 1 + RETRIES
-LAYOUT = 256  # tokens at most that a server or a protocol puts around what it is told
+LAYOUT = 256  # tokens that a server or a protocol adds to the text, at most
 
 
 @dataclass(frozen=True)
 class VerifierSettings:
-    """Which verifier scores the samples, and where it runs; without a place, a chat verifier asks the upstream."""
+    """Which verifier scores the samples, and where it runs; by default a chat verifier asks the upstream."""
 
     name: str
     upstream: str | None = None
@@ -39,12 +39,12 @@ class VerifierSettings:
     timeout: float = 30.0  # seconds for one score
 
     def __post_init__(self) -> None:
-        """Refuse a place where it cannot run, before anything is started."""
-        protocol, known = find_verifier(self.name)
+        """Refuse a verifier that cannot run there, before anything is started."""
+        protocol, verifier = find_verifier(self.name)
         if self.upstream is not None:
             check_upstream(self.upstream, self.key_env)
         at = self.upstream is not None or isinstance(protocol, ChatProtocol)
-        check_place(known.name, protocol, at=at, local=self.local)
+        check_place(verifier.name, protocol, at=at, local=self.local)
         if not self.timeout > 0:
             raise SettingError(f"cannot wait {self.timeout:g} s for a score: give a number above 0")
 
@@ -58,48 +58,48 @@ class VerifierSettings:
         tries: int = TRIES,
         priced: bool = False,
     ) -> Scorer:
-        """What scores samples by a plan's score; it is closed with the stack. `address` is the first upstream's.
+        """The scorer for a plan's score; it is closed with the stack. `address` is the first upstream's.
 
-        `tries` are those of a score, and `priced` says whether the prices of a server of its own are known.
+        `tries`: per score. `priced`: whether the prices of the verifier's own server are known.
         """
-        protocol, known = find_verifier(self.name)
+        protocol, verifier = find_verifier(self.name)
         if isinstance(protocol, RecordedProtocol):
             return OwnLogprob()
         upstream = upstreams[0]
         own = isinstance(protocol, ChatProtocol) and self.upstream is None  # the LLM judges itself
         if own and len(upstreams) > 1:
             raise SettingError(
-                f"{self.name} asks the upstream that it verifies, and there are {len(upstreams)}: say which server "
-                "verifies all of them, --verifier-upstream URL"
+                f"{self.name} asks the upstream that it verifies, and there are {len(upstreams)}: name one server "
+                "that verifies all of them with --verifier-upstream URL"
             )
-        place = self.upstream
-        model = self.model or (upstream.model if own else known.model) or upstream.model
+        url = self.upstream
+        model = self.model or (upstream.model if own else verifier.model) or upstream.model
 
-        pace = Pace(MOST, longest=LONGEST_PAUSE)  # a connection that is tried again keeps to what the server asked for
+        pace = Pace(MOST, longest=LONGEST_PAUSE)  # shared by reconnections, so that they respect the server's pauses
 
         async def ready() -> Runner:
-            if own or place is None:
-                here = address if own else None
-                return await connect(protocol, model, here, tries=tries, timeout=UNTIMED, pace=pace)
-            async with AsyncExitStack() as trial:  # what does not connect is let go of at once
-                there = await trial.enter_async_context(started(served, place, self.key_env))
-                runner = await connect(protocol, model, there, tries=tries, timeout=UNTIMED, pace=pace)
+            if own or url is None:
+                own_address = address if own else None
+                return await connect(protocol, model, own_address, tries=tries, timeout=UNTIMED, pace=pace)
+            async with AsyncExitStack() as trial:  # closed at once if it does not connect
+                server = await trial.enter_async_context(started(served, url, self.key_env))
+                runner = await connect(protocol, model, server, tries=tries, timeout=UNTIMED, pace=pace)
                 stack.push_async_callback(trial.pop_all().aclose)
             return runner
 
-        def reads(question: str) -> Reading:
-            if not own and place is None:
-                return NOTHING  # it is in this process, and bills nobody
+        def usage_per_score(question: str) -> ScoreUsage:
+            if not own and url is None:
+                return NO_USAGE  # it runs in this process
             if isinstance(protocol, ChatProtocol):
                 beside = sum(
                     len(each["content"].encode("utf-8", "replace")) for each in protocol.render(question, [""])
                 )
-                return Reading(tries * (beside + LAYOUT), tries, tries, None)
-            return Reading(tries * (len(question.encode("utf-8", "replace")) + LAYOUT), 2 * tries, 0, None)
+                return ScoreUsage(tries * (beside + LAYOUT), tries, tries, None)
+            return ScoreUsage(tries * (len(question.encode("utf-8", "replace")) + LAYOUT), 2 * tries, 0, None)
 
-        made = Verified(
-            ready, score=score, split=known.split, timeout=self.timeout, reads=reads,
+        verified = Verified(
+            ready, score=score, split=verifier.split, timeout=self.timeout, usage_per_score=usage_per_score,
             priced_as=upstream.name if own else VERIFIER if priced else None,
         )  # fmt: skip
-        stack.push_async_callback(made.close)
-        return made
+        stack.push_async_callback(verified.close)
+        return verified

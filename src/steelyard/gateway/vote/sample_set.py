@@ -1,7 +1,7 @@
-"""The samples of one request as they come, from one upstream or from several, and how the question stands by them.
+"""The samples of one request, from one or several upstreams, and the state of the vote as they arrive.
 
-What is counted goes by the numbers of the samples and the order of the sources, whoever came first: by the plan's
-stopping rule, or by its cascade, which says whom to ask next.
+Which samples count depends on their numbers and the order of the sources, not on the order of arrival: the plan's
+stopping rule decides, or its cascade, which also says which source is next.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
-from steelyard.gateway.messages.samples import Sample
-from steelyard.gateway.upstream.replays import Replays
-from steelyard.gateway.vote.counting import Counted, Counting
-from steelyard.gateway.vote.drawing import Drawing
+from steelyard.gateway.upstream.samples import Replays, Sample
 from steelyard.gateway.vote.policies import Policy
-from steelyard.gateway.vote.running_ballot import RunningBallot
+from steelyard.gateway.vote.sample_request import SampleRequest
+from steelyard.gateway.vote.vote_counter import RunningBallot, VoteCounter, VoteEntry
 from steelyard.sampling.ask.ask import place_of, rule_applies
 from steelyard.sampling.ask.ask_cascade import absent_samples, along
 from steelyard.sampling.online.merged_streams import merged
@@ -26,70 +24,69 @@ from steelyard.voting.stopping.cascade import Cascade
 
 DEADLINE = "the deadline was reached, so the vote is over the samples that came in time"
 ALL = "all samples were drawn"
-
 Watch = Callable[[Sample, Standing | None], None]
 
 
-class Drawn:
-    """Takes samples in, and knows which of them count."""
+class SampleSet:
+    """Collects samples, and decides which of them count."""
 
     def __init__(
         self,
-        counting: Counting,
+        counter: VoteCounter,
         policy: Policy,
         method: Method | None,
-        drawings: Sequence[Drawing],
+        requests: Sequence[SampleRequest],
         cascade: Cascade | None = None,
         *,
         until: float,
     ) -> None:
-        """`until`, by the monotonic clock, nobody waits for samples any more, nor for algebra about them."""
+        """`until`: the deadline for samples and for comparing their answers, by the monotonic clock."""
         self.until = until
-        self.counting, self.policy, self.method, self.cascade = counting, policy, method, cascade
-        self.drawings = {drawing.source.name: drawing for drawing in drawings}
-        self.asked: list[str] = []  # the sources that were
+        self.counter, self.policy, self.method, self.cascade = counter, policy, method, cascade
+        self.requests = {request.source.name: request for request in requests}
+        self.requested_sources: list[str] = []
         self.samples: list[Sample] = []
         self.fault: str | None = None  # of the verifier
         self.standing: Standing | None = None
-        self._names = list(self.drawings)
+        self._names = list(self.requests)
         self._ballot = self._new_ballot()
         self._replays = Replays(take_back=cascade is None)
 
     @property
-    def came(self) -> list[Sample]:
-        """All samples by their numbers, also those that came after it was decided."""
+    def received(self) -> list[Sample]:
+        """All samples by number, also those that arrived after the decision."""
         known = {(one.number, one.source) for one in self.samples}
-        others = [one for drawing in self.drawings.values() for one in drawing.came]
+        others = [one for request in self.requests.values() for one in request.received]
         unseen = [one for one in others if (one.number, one.source) not in known]
         return sorted([*self.samples, *unseen], key=lambda one: (one.number, one.source))
 
     @property
-    def counted(self) -> list[Counted]:
-        """What the samples enter the vote with; without scores, where the verifier has failed on one.
+    def entries(self) -> list[VoteEntry]:
+        """The entries of the vote; without scores if the verifier has failed on a sample.
 
-        One of several sources that gave nothing at all does not vote.
+        If there are several sources, those that gave no sample at all do not vote.
         """
-        here = {sample.source for sample in self.samples if sample.choice}
-        silent = set() if self.cascade or self._names == [""] else set(self._names) - here
+        answered = {sample.source for sample in self.samples if sample.choice}
+        silent = set() if self.cascade or self._names == [""] else set(self._names) - answered
         return [
-            self._counted(sample)
+            self._entry_of(sample)
             for sample in self.samples
             if self.is_counted(sample) and sample.source not in silent
         ]  # fmt: skip
 
     def is_counted(self, sample: Sample) -> bool:
-        """Whether a sample is among those that the rule went by; without a rule all are."""
+        """Whether the stopping rule counted a sample; without a rule all count."""
         if self.cascade or self.standing is None or not self.standing.stop:
             return True
         return self._place(sample) < self.standing.samples
 
     async def all(self, watch: Watch) -> str:
-        """Take samples until the rule, the cascade, the number or the time says stop; return why."""
+        """Collect samples until the rule, the cascade, the number or the deadline ends it; return why."""
         try:
-            async with asyncio.timeout(self.until - time.monotonic()), aclosing(await self._coming()) as coming:
-                async for sample in coming:
-                    for changed in self._replays.sorted_out(sample):
-                        await self._take(changed)
+            async with asyncio.timeout(self.until - time.monotonic()), aclosing(await self._stream()) as stream:
+                async for sample in stream:
+                    for changed in self._replays.resolve(sample):
+                        await self._add(changed)
                         watch(changed, self.standing)
                     if self.standing and self.standing.stop:
                         return self.standing.why
@@ -98,23 +95,23 @@ class Drawn:
             return DEADLINE
         return ALL
 
-    async def _coming(self) -> AsyncGenerator[Sample]:
+    async def _stream(self) -> AsyncGenerator[Sample]:
         if not self.cascade or not self._ballot:
-            return self._asking(list(self.drawings.values()))
-        absent = absent_samples(self.cascade, self.drawings)
-        self.standing = await self._ballot.add(*(Counted(number, name, None, None) for name, number in absent))
-        return along(self._ballot, self.drawings, self._asking)
+            return self._start(list(self.requests.values()))
+        absent = absent_samples(self.cascade, self.requests)
+        self.standing = await self._ballot.add(*(VoteEntry(number, name, None, None) for name, number in absent))
+        return along(self._ballot, self.requests, self._start)
 
-    def _asking(self, drawings: list[Drawing]) -> AsyncGenerator[Sample]:
-        self.asked += [drawing.source.name for drawing in drawings]
-        streams = [drawing.samples() for drawing in drawings]
+    def _start(self, requests: list[SampleRequest]) -> AsyncGenerator[Sample]:
+        self.requested_sources += [request.source.name for request in requests]
+        streams = [request.samples() for request in requests]
         return merged(streams) if len(streams) > 1 else streams[0]
 
     async def _settle(self, watch: Watch) -> None:
-        """At the deadline what came while others were counted counts too; a cascade goes on as if that were all."""
-        taken = {(one.number, one.source) for one in self.samples}
-        late = [one for one in self.came if (one.number, one.source) not in taken]
-        changed = [each for one in late for each in self._replays.sorted_out(one)]
+        """Add samples that arrived while others were counted; a cascade continues as if there were no more."""
+        seen = {(one.number, one.source) for one in self.samples}
+        late = [one for one in self.received if (one.number, one.source) not in seen]
+        changed = [sample for one in late for sample in self._replays.resolve(one)]
         again = {(one.number, one.source) for one in changed}
         self.samples = [one for one in self.samples if (one.number, one.source) not in again] + changed
         failed = self._unscored()
@@ -124,22 +121,24 @@ class Drawn:
         if not self.cascade or not self._ballot:
             return
         self.standing = await self._ballot.add(*(self._entry(one) for one in changed))
-        came = {(sample.source, sample.number) for sample in self.samples}
+        received = {(sample.source, sample.number) for sample in self.samples}
         while now := self.standing.next:
-            owed = [(name, number) for name in now for number in range(self.cascade.samples_of(name))]
-            missing = [Counted(number, name, None, None) for name, number in owed if (name, number) not in came]
+            expected = [(name, number) for name in now for number in range(self.cascade.samples_of(name))]
+            missing = [
+                VoteEntry(number, name, None, None) for name, number in expected if (name, number) not in received
+            ]
             self.standing = await self._ballot.add(*missing)
 
-    async def _take(self, sample: Sample) -> None:
-        """Take a sample in; where the verifier failed on one that the rule has to go by, count all without scores.
+    async def _add(self, sample: Sample) -> None:
+        """Add a sample; if the verifier failed on one that the rule needs, count all without scores.
 
-        A rule may stop before the number of that sample, whoever came first: until all before it are there it waits.
+        The rule may stop before the number of that sample, so all samples with lower numbers are awaited first.
         """
         before = len(self.samples)
         self.samples = [one for one in self.samples if (one.number, one.source) != (sample.number, sample.source)]
         self.samples.append(sample)
         if len(self.samples) == before:
-            await self._count_anew()
+            await self._recount()
         elif self._ballot and (self.fault is not None or sample.unscored is None):
             self.standing = await self._ballot.add(self._entry(sample))
         if self.fault is None and not (self.standing and self.standing.stop):
@@ -149,11 +148,11 @@ class Drawn:
                 await self._degrade(failed)
 
     async def _degrade(self, failed: Sample) -> None:
-        """Count all anew without scores."""
+        """Count all samples again, without scores."""
         self.fault = failed.unscored
-        await self._count_anew()
+        await self._recount()
 
-    async def _count_anew(self) -> None:
+    async def _recount(self) -> None:
         self._ballot = ballot = self._new_ballot()
         if ballot:
             for each in self.samples:
@@ -161,23 +160,23 @@ class Drawn:
                     self.standing = await ballot.add(self._entry(each))
 
     def _unscored(self) -> Sample | None:
-        """The first sample, by its place, that the verifier failed on."""
+        """The first sample, by place, that the verifier failed on."""
         return min((one for one in self.samples if one.unscored is not None), key=self._place, default=None)
 
     def _place(self, sample: Sample) -> int:
         return place_of(sample.number, sample.source, self._names)
 
-    def _entry(self, sample: Sample) -> Counted:
-        """What the ballot is given: with a cascade the source and its own number, else the place among all."""
-        one = self._counted(sample)
+    def _entry(self, sample: Sample) -> VoteEntry:
+        """The entry of the ballot: with a cascade the source and its own number, else the place among all samples."""
+        one = self._entry_of(sample)
         return one if self.cascade else one._replace(number=self._place(sample), source="")
 
-    def _counted(self, sample: Sample) -> Counted:
+    def _entry_of(self, sample: Sample) -> VoteEntry:
         score = None if self.fault is not None else sample.score
-        return Counted(sample.number, sample.source, self.policy.answer(sample), score)
+        return VoteEntry(sample.number, sample.source, self.policy.answer(sample), score)
 
     def _new_ballot(self) -> RunningBallot | None:
         by_ballot = self.method and (self.cascade or rule_applies(self.method))
         if not self.method or not by_ballot:
             return None
-        return RunningBallot(self.counting, self.method, self.policy.kind, self.until)
+        return RunningBallot(self.counter, self.method, self.policy.kind, self.until)

@@ -1,0 +1,213 @@
+"""Counts the votes of one request, with the same pool and the same method as `steelyard ask`.
+
+Answers that only the equivalence checker can compare are counted in a thread, so that no other request waits; each
+thread has its own reader and worker processes. The more requests wait for the checker, the less time each of them gets,
+and never more than is left until its deadline. Answers that were not compared by then count as different, and the reply
+says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
+
+from steelyard.answers.extract import kind_of
+from steelyard.answers.grouping import simple_keys
+from steelyard.answers.reader import AnswerReader
+from steelyard.sampling.ask.ask import Entered, Outcome, outcome_of
+from steelyard.sampling.ask.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
+from steelyard.sampling.llm.draws import Draw
+from steelyard.sampling.online.ballot import Ballot
+from steelyard.sampling.online.entry_pool import EntryPool
+from steelyard.sampling.online.standing import Standing
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.pool import Pool
+from steelyard.voting.stopping.cascade import Cascade
+
+THREADS = 2
+ALGEBRA = 10.0  # seconds that one count may use the equivalence checker if no other waits
+MIN_SECONDS = 0.5  # per count, however many wait
+READER_LIFETIME = 2000  # requests per reader: it caches what it has read
+Result = TypeVar("Result")
+Work = Callable[[AnswerReader], Result]
+
+
+class VoteEntry(NamedTuple):
+    """The entry of one sample in the vote."""
+
+    number: int
+    source: str
+    answer: str | None
+    score: float | None
+
+
+class VoteCounter:
+    """Counts votes for all requests."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="counting")
+        self._without_algebra = ThreadPoolExecutor(1, thread_name_prefix="counting-late")
+        self._local = threading.local()
+        self._readers: list[AnswerReader] = []
+        self._running = 0  # counts that run in a thread, or wait for one
+        self._lock = threading.Lock()
+
+    async def outcome(
+        self, entries: Sequence[VoteEntry], voter: Method, kind: str, until: float = math.inf, *, losses: bool = False
+    ) -> tuple[Outcome, list[str]]:
+        """Vote on samples in the order of their numbers; notes report answers that were not compared in time."""
+        rows = _by_number(entries)
+        work = _with_notes(lambda reader: _outcome(rows, voter, reader, losses=losses))
+        return await self.run(kind, [one.answer for one in rows], work, until)
+
+    async def cascade_outcome_of(
+        self,
+        entries: Sequence[VoteEntry],
+        draws: Sequence[Draw],
+        voter: Method,
+        cascade: Cascade,
+        standing: Standing,
+        kind: str,
+        upstreams: Sequence[str],
+        until: float = math.inf,
+    ) -> tuple[tuple[Outcome, CascadeAsked], list[str]]:
+        """Vote on samples by a cascade; `draws` are all samples requested from its sources, also missing ones."""
+        rows = _by_number(entries)
+
+        def work(reader: AnswerReader) -> tuple[Outcome, CascadeAsked]:
+            pool, entered = _pool(rows, voter, reader)
+            return cascade_outcome(pool, entered, cascade, standing), turns_of(pool, draws, cascade, upstreams)
+
+        return await self.run(kind, [one.answer for one in rows], _with_notes(work), until)
+
+    async def run(
+        self, kind: str, answers: Sequence[str | None], work: Work[Result], until: float = math.inf
+    ) -> Result:
+        """Run work that groups answers: directly if it is quick, else in a thread.
+
+        Work that is not done by `until`, of the monotonic clock, is done without algebra: a worker process may be
+        starting, others may be busy, and one question may take seconds.
+        """
+        if not needs_checker(kind, answers):
+            return work(AnswerReader(kind))
+        left = until - time.monotonic()
+        if left > 0:
+            with self._lock:
+                self._running += 1
+            future = self._threads.submit(self._run_timed, kind, work, until)
+            future.add_done_callback(self._done)
+            try:
+                async with asyncio.timeout(left if left < math.inf else None):
+                    return await asyncio.wrap_future(future)
+            except TimeoutError:
+                pass
+        late = AnswerReader(kind)
+        late.until = -math.inf
+        return await asyncio.get_running_loop().run_in_executor(self._without_algebra, work, late)
+
+    def _run_timed(self, kind: str, work: Work[Result], until: float) -> Result:
+        """Run work in a thread, within its share of the time when it starts."""
+        reader = self._reader(kind)
+        share = time.monotonic() + max(MIN_SECONDS, ALGEBRA * THREADS / max(THREADS, self._running))
+        reader.until = min(until, share)
+        return work(reader)
+
+    def _done(self, _: object) -> None:
+        with self._lock:
+            self._running -= 1
+
+    async def warm(self, voter: Method) -> None:
+        """Run a trial vote in a thread, so that the first request does not wait for imports and compiled loops."""
+        rows = [VoteEntry(number, "", "1", 0.5) for number in range(2)]
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._threads, lambda: _outcome(rows, voter, AnswerReader("exact")))
+
+    def close(self) -> None:
+        """Stop the threads and the worker processes."""
+        for threads in (self._threads, self._without_algebra):
+            threads.shutdown(wait=False, cancel_futures=True)
+        for reader in self._readers:
+            reader.close()
+
+    def _reader(self, kind: str) -> AnswerReader:
+        """The reader of this thread; it is replaced from time to time."""
+        readers: dict[str, tuple[AnswerReader, int]] = self._local.__dict__.setdefault("readers", {})
+        reader, used = readers.get(kind, (None, 0))
+        if reader is None or used >= READER_LIFETIME:
+            if reader is not None:
+                reader.close()
+                self._readers.remove(reader)
+            reader, used = AnswerReader(kind), 0
+            self._readers.append(reader)
+        readers[kind] = reader, used + 1
+        return reader
+
+
+def _with_notes(work: Work[Result]) -> Work[tuple[Result, list[str]]]:
+    """Work that also returns a note about answers that were not compared in time."""
+
+    def noted(reader: AnswerReader) -> tuple[Result, list[str]]:
+        before = reader.undecided
+        result = work(reader)
+        late = reader.undecided - before
+        return result, [f"{late:,} pairs of answers were not compared in time and count as different"] * (late > 0)
+
+    return noted
+
+
+def _by_number(entries: Sequence[VoteEntry]) -> list[VoteEntry]:
+    return sorted(entries, key=lambda one: (one.number, one.source))
+
+
+def _outcome(rows: Sequence[VoteEntry], voter: Method, reader: AnswerReader, *, losses: bool = False) -> Outcome:
+    pool, entered = _pool(rows, voter, reader)
+    return outcome_of(pool, voter, entered, losses=losses)
+
+
+def _pool(rows: Sequence[VoteEntry], voter: Method, reader: AnswerReader) -> tuple[Pool, list[Entered]]:
+    entries = [(one.answer, one.score, one.source or None) for one in rows]
+    pools = EntryPool(voter, reader)
+    pools.group(entries)
+    return pools.pool(entries), [Entered(one.number, one.source, one.score) for one in rows]
+
+
+def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:
+    """Whether the answers contain algebra, which only a worker process can compare."""
+    return simple_keys([text for text in set(answers) if text is not None], kind_of(kind)) is None
+
+
+class RunningBallot:
+    """The ballot of one request while samples arrive; it depends on their numbers, not their order."""
+
+    def __init__(self, counter: VoteCounter, voter: Method, kind: str, until: float = math.inf) -> None:
+        self.counter, self.voter, self.kind, self.until = counter, voter, kind, until
+        self.entries: list[VoteEntry] = []
+        self._seen = 0  # how many of them are in the standing
+        self._ballot = Ballot(voter, answers=AnswerReader(kind))
+        self.standing = self._ballot.standing
+
+    async def add(self, *more: VoteEntry) -> Standing:
+        """Count samples, and earlier ones whose counting was interrupted."""
+        self.entries += more
+        if len(self.entries) == self._seen:
+            return self.standing
+        answers = [each.answer for each in self.entries]
+        if not needs_checker(self.kind, answers):
+            self.standing = [_add(self._ballot, one) for one in self.entries[self._seen :]][-1]
+        else:
+            self.standing = await self.counter.run(self.kind, answers, self._recount, self.until)
+        self._seen = len(answers)
+        return self.standing
+
+    def _recount(self, reader: AnswerReader) -> Standing:
+        ballot = Ballot(self.voter, answers=reader)
+        return [_add(ballot, one) for one in self.entries][-1]
+
+
+def _add(ballot: Ballot, one: VoteEntry) -> Standing:
+    return ballot.add(one.answer, one.score, one.number, one.source or None)
