@@ -18,21 +18,21 @@ OF_LOAD = """Made by `python -m benchmarks.gateway` ({where}, load {load} before
 share the machine.
 """
 OF_LEAVING = """Made by `python -m benchmarks.gateway_leaving --leaves {leaves}` ({where}, load {load}
-before): clients that leave in the middle of a request, {leaves} times each, and how long after that the last of its
-calls upstream is hung up on.
+before): clients that disconnect in the middle of a request, {leaves} times each, and the time until the last of its
+upstream calls is closed.
 """
 OF_PEERS = """Made by `python -m benchmarks.gateway_peers --clients {clients} --each {each}` ({where}, load {load}
-before): servers that vote on eight samples of the same upstream, which takes 200 ms, one server after the other, with
-{clients} clients, in turns with the upstream itself. The machine did other things too, so that times and CPU are told
-as ratios: p50 of that of one call of the upstream itself, CPU of that of Steelyard in the same run. "One of eight
-fails": the upstream gives one choice per call, whatever `n` says, and refuses every eighth call; "samples" are the
-choices that it gave per request then.
+before): servers that vote on eight samples of the same upstream, which takes 200 ms. They are measured one after the
+other with {clients} clients, alternating with the upstream itself. The machine was not idle, so times and CPU are
+ratios: p50 relative to one call of the upstream itself, CPU relative to Steelyard in the same run. "One of eight
+fails": the upstream returns one choice per call, regardless of `n`, and refuses every eighth call; "samples" is then
+the number of choices it returned per request.
 """
 
 NOTES = {
-    "its_hub": "its_hub loses the request with one of its samples.",
-    "optillm": "optillm asks once with `n` = 8 and votes on what comes, without saying on how many; only where that\n"
-    "call is refused does it ask eight times, one after the other.",
+    "its_hub": "its_hub loses the request if one of its samples fails.",
+    "optillm": "optillm sends one call with `n` = 8 and votes on the choices returned, without reporting how many.\n"
+    "Only if that call is refused does it send eight calls, one after the other.",
 }
 
 

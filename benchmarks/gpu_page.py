@@ -14,16 +14,16 @@ RESULTS = Path(__file__).parent.parent / "docs" / "gpu_scoring.json"
 TITLE = "Local scoring on a GPU"
 BUSY = 0.95  # wanted share of the time
 HEAD = """Made by `python -m benchmarks.gpu_page` from [gpu_scoring.json](gpu_scoring.json), which
-`python -m benchmarks.gpu_scoring` measured on one {gpu} (torch {torch}, transformers {transformers}). It needs
-`make test-models` before, and a GPU of 40 GB. The verifiers have the published sizes and random weights; there are 32
-samples per question, {tokens:.0f} tokens per response with its question. Times are of everything from text to scores.
+`python -m benchmarks.gpu_scoring` measured on one {gpu} (torch {torch}, transformers {transformers}). Run
+`make test-models` first; the GPU needs 40 GB. The verifiers have the published sizes and random weights. There are 32
+samples per question and {tokens:.0f} tokens per response, including its question. Times are from text to scores.
 """
 TAIL = """
-"With a mask" is how `--local` read before: every response whole, in batches by length. The time to lay out the text is
-not counted there. Layers are compiled once a million tokens were read, which takes {compiling}.
+"With a mask" is how `--local` worked before: every response in full, in batches by length. Its times exclude text
+preparation. Layers are compiled after a million tokens, which takes {compiling}.
 
-Two readings in bf16 differ by the noise of rounding, which random weights amplify. Packs are no further from float32
-than what was read before:
+Two bf16 runs differ by rounding noise, which random weights amplify. Packed scores are no further from float32 than
+masked ones:
 
 | size | scores of steps | correlation | mean difference | largest difference |
 |---|---|---:|---:|---:|

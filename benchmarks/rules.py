@@ -27,14 +27,16 @@ SEEDS, TESTED = 6, 1000
 Kind = type[sy.LogitVote] | type[sy.paper.LinearVote]
 HEAD = """# Which rule for the offset?
 
-**In short.** {best}
-`bagged` is the default because it was the steadiest on real tables, which the simulator is not.
+**In short.** Rules for the offset `b`, compared by their gain over majority vote in simulated worlds. The standard
+error of a cell is at most {error:.1f} points.
+{best}
+`bagged` is the default because it was the most stable on real tables, which the simulator does not model.
 
-This page is made by `python -m benchmarks.rules` on the simulator; [methods](methods-reference.md#where-to-put-b)
+`python -m benchmarks.rules` makes this page with the simulator; [methods](methods-reference.md#where-to-put-b)
 describes the rules. The tables show the gain over majority vote in points by world and number of calibration questions,
 as the mean of {seeds} seeds and of calibration at N = 8 and 32, with {tested} test questions each. The standard error
-of a cell over seeds and N is at most {error:.1f} points. The last columns are the mean over all cells, and the gain of
-the worst cell over the better of majority and vanilla.
+of a cell is over seeds and N. The last columns are the mean over all cells, and the gain of the worst cell over the
+better of majority and vanilla.
 
 """
 
@@ -80,8 +82,10 @@ def main() -> None:
             row += [f"**{np.mean(gains[rule]):+.2f}**", f"{worst[rule]:+.2f}"]
         first = max(RULES, key=lambda rule: np.mean(gains[rule]))
         means = {rule: f"{np.mean(gains[rule]):+.2f}" for rule in (first, "bagged")}
+        last = min(RULES, key=lambda rule: worst[rule])
         best.append(
-            f"For {kind.__name__}, `{first}` has the largest mean gain ({means[first]}; bagged {means['bagged']})."
+            f"For {kind.__name__}, `{first}` has the largest mean gain ({means[first]}; bagged {means['bagged']}).\n"
+            f"`{last}` is the worst choice there: {worst[last]:+.2f} points in its worst cell."
         )
         head = [f"{name}, {size}" for name in WORLDS for size in (50, 200)]
         title = ["| " + " | ".join([kind.__name__, *head, "mean", "worst"]) + " |", "|---" * (len(head) + 3) + "|"]

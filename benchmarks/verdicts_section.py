@@ -14,16 +14,16 @@ PAIRS = {
     "masked_float32": "with a mask, against float32",
 }
 HEAD = """From [gpu_verdicts.json](gpu_verdicts.json), which `python -m recipes.verdicts texts learn read vote --work W`
-made (`learn` and `read` on one H200). The weights of the grid's own verifiers are not kept, so a small Qwen2 trunk with
-the head of `qwen-prm` learned for {learned:.0f} s from made solutions and from responses to {taught} questions of the
-grid. It then read {texts:,} different responses to the other questions three times: in packs, as `score --local` does;
-with a mask, as it did before; and with a mask in float32. With each reading's scores a plan was fitted on 200
-questions, and the other {each} questions of every LLM were voted on with 64 samples each.
+made (`learn` and `read` on one H200). The weights of the grid's own verifiers were not kept, so a small Qwen2 trunk
+with the head of `qwen-prm` was trained for {learned:.0f} s on generated solutions and on responses to {taught}
+questions of the grid. It then scored {texts:,} different responses to the other questions three times: packed, as
+`score --local` does; with a mask, as it did before; and with a mask in float32. With each set of scores, a plan was
+fitted on 200 questions, and the other {each} questions of every LLM were voted on with 64 samples each.
 """
 BETWEEN = """
-Of {verdicts:,} verdicts **{same:,} are the same** in packs and with a mask ({share:.2%}). Both are in bf16, whose noise
-is of that size: between packs and float32 {packed:,} are the same, between the mask and float32 {masked:,}.
-Accuracy in % with standard errors; the gain is that of packs over the mask, question by question:
+Of {verdicts:,} verdicts **{same:,} are the same** packed and with a mask ({share:.2%}). Both use bf16, whose noise is
+of that size: packed and float32 agree on {packed:,}, the mask and float32 on {masked:,}. Accuracy is in % with standard
+errors; the gain is that of packed over masked scores, paired by question:
 """
 
 

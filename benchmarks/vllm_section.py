@@ -10,19 +10,19 @@ RESULTS = Path(__file__).parent.parent / "docs" / "gpu_vllm.json"
 TITLE = "Local scoring and vLLM on one GPU"
 WAYS = {
     "local": "`score --local`, everything from text to scores",
-    "as_served": "vLLM as [vllm.md](vllm.md) has it served, with `--enable-prefix-caching`",
-    "cache_forced": "vLLM made to read its cache of prefixes, which it does not do by itself",
+    "as_served": "vLLM served as in [vllm.md](vllm.md), with `--enable-prefix-caching`",
+    "cache_forced": "vLLM with reads from its prefix cache forced, which is not its default",
 }
 HEAD = """From [gpu_vllm.json](gpu_vllm.json), which `python -m benchmarks.vllm_scoring` measured on one {gpu}
 (torch {torch}, vLLM {vllm} with FlashAttention 3): the responses above with the head of `qwen-prm` in both sizes, half
-as many of them. The same weights and the same ids are read in each way. vLLM is called in its own process with ids that
-are ready, so neither HTTP nor the laying out of text is counted for it, and its start of {start:.0f} s is not either.
+as many of them. All rows use the same weights and token ids. vLLM is called in its own process with token ids, so its
+times include neither HTTP, nor text preparation, nor its start-up of {start:.0f} s.
 """
 TAIL = """
-vLLM does not use its cache of prefixes for scores of tokens. A token that is read from the cache has no output, so
-requests of the task `token_classify` skip the cache unless they say otherwise, and vLLM {vllm} warns that step pooling
-does not support it. The last way asks for the outputs of all tokens and says `skip_reading_prefix_cache=False`. It is
-correct only where no step ends within what two responses share, and `/pooling` offers no such setting.
+vLLM does not use its prefix cache for token scores. A token read from the cache has no output, so requests of the task
+`token_classify` skip the cache by default, and vLLM {vllm} warns that step pooling does not support it. The last row
+requests the outputs of all tokens with `skip_reading_prefix_cache=False`. This is correct only if no step ends within
+a shared prefix of two responses, and `/pooling` has no such setting.
 """
 
 

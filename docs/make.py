@@ -45,17 +45,17 @@ def cli_page() -> str:
     """The reference of the command line."""
     parts = [
         "# The command line\n\n"
-        "This page is made by `make docs` from what the program prints.\n\n"
+        "`make docs` generates this page from the program's help.\n\n"
         "| exit code | meaning |\n"
         "|---|---|\n"
-        "| 0 | All went well. |\n"
-        "| 1 | `steelyard doctor` found something that is missing. |\n"
-        "| 2 | There is a mistake in the command or its input: one line on stderr says what, and what to do. |\n"
-        "| 130 | It was interrupted (Ctrl-C); what was sampled or scored is saved. |\n"
-        "| 141 | Whoever read the output went away, as `head` does. |\n\n"
-        "With `--json` every verb prints one JSON object and nothing else on stdout. What is said often can be\n"
-        "said once, in [steelyard.toml](settings.md). `steelyard --install-completion` lets your shell complete\n"
-        "verbs, options and names.\n"
+        "| 0 | Success. |\n"
+        "| 1 | `steelyard doctor` found a problem. |\n"
+        "| 2 | The command or its input is invalid: one line on stderr has the problem and the fix. |\n"
+        "| 130 | Interrupted (Ctrl-C); samples and scores received so far are saved. |\n"
+        "| 141 | The reader of the output closed the pipe, as `head` does. |\n\n"
+        "With `--json` every command prints one JSON object and nothing else on stdout. Set options that you use\n"
+        "often in [steelyard.toml](settings.md). `steelyard --install-completion` installs completion of commands,\n"
+        "options and names for your shell.\n"
     ]
     asked: list[tuple[str, ...]] = [(), *((verb,) for verb in VERBS)]
     for words, page in zip(asked, help_pages(asked), strict=True):

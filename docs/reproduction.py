@@ -27,25 +27,26 @@ HERE = Path(__file__).parent
 FOLDER = HERE / "reproduced"
 TOLERANCE = 1e-6  # relative: what a fit that ends at its own tolerance keeps with another CPU or maths library
 LONG = 20  # rows; a longer table is shown as its averages
+MAIN = ("table1", "table-compute", "fig-calibration-size")  # experiments in the summary
 TITLE = "# The paper and this grid, side by side"
 HEAD = """
-This page is made by `python -m docs.reproduction` from the tables in `docs/reproduced/`, which are what `steelyard
-reproduce all` measures on [the bundled grid](grid.md) with seed 0; every figure and sentence below is computed from
-them. For a grid of your own, run `steelyard reproduce all --grid FOLDER -o reproduction`; the folder holds one scored
-table per language model (`LLM.parquet`, one score column per verifier) or per pair (`LLM--VERIFIER.parquet`).
+`python -m docs.reproduction` makes this page from the tables in `docs/reproduced/`, the output of `steelyard
+reproduce all` on [the bundled grid](grid.md) with seed 0; every figure and sentence below is computed from them. For
+your own grid, run `steelyard reproduce all --grid FOLDER -o reproduction`; the folder has one scored table per LLM
+(`LLM.parquet`, one score column per verifier) or per pair (`LLM--VERIFIER.parquet`).
 
 The paper is Kuang et al., "Optimal Aggregation of LLM and PRM Signals for Efficient Test-Time Scaling", ICLR 2026.
 Its models have 1.5 to 8 billion parameters and its questions are MATH and MMLU-Pro. Ours are small models on
-generated word problems, so the accuracies cannot be compared, but the findings can. On one machine and one build
-every figure comes out the same bit for bit. Another CPU or maths library has other last bits; so figures are kept to
-nine decimals, decisions are made on those, and on any machine a figure has a relative error of at most 1e-6. Whether
-a finding "holds" is decided by a rule in each experiment's file (`src/steelyard/evaluation/paper/experiments/`), with
-standard errors over questions where the paper gives none.
+generated word problems, so the accuracies cannot be compared, but the findings can. On one machine and one build,
+every figure is reproduced bit for bit. Other CPUs and maths libraries differ in the last bits, so figures are rounded
+to nine decimals before decisions are made, and the relative error on any machine is at most 1e-6. Whether a finding
+"holds" is decided by a rule in each experiment's file (`src/steelyard/evaluation/paper/experiments/`), with standard
+errors over questions where the paper has none.
 
-Two of these rules were changed after the first results were seen. table-compute asked for under half of the samples
-and now asks that the whole interval lies below all of them (a simulated grid with strong verifiers had reached 48 %
-with an interval up to 57 %). table-variance was compared with shuffled scores, and against those it would not hold;
-it is now compared with a pseudo-PRM, where all questions truly are alike.
+Two of these rules were changed after the first results were seen. table-compute required less than half of the
+samples and now requires that the whole interval is below 100 % (a simulated grid with strong verifiers had reached
+48 % with an interval up to 57 %). table-variance was compared with shuffled scores, and would not hold against those;
+it is now compared with a pseudo-PRM, for which all questions really are alike.
 """
 
 
@@ -68,11 +69,16 @@ def reproduction_page(found: list[Result]) -> str:
 def in_short(found: list[Result]) -> str:
     """The summary of the page."""
     judged = [r for r in found if r.finding.holds is not None]
-    failed = [f"[{r.name}](#{r.name})" for r in judged if not r.finding.holds]
-    return (
-        f"**In short.** {len(judged) - len(failed)} of the {len(judged)} findings of the paper that can be judged hold "
-        f"on the bundled grid.\nThese do not: {', '.join(failed) or 'none'}.\nThe grid has small models and generated "
-        "questions, so accuracies differ from the paper's; only findings are compared."
+    titles = {r.name: f"[{r.name}](#{r.name}): {r.finding.title}" for r in found}
+    failed = [titles[r.name] for r in judged if not r.finding.holds]
+    return "\n".join(
+        (
+            f"**In short.** {len(judged) - len(failed)} of the {len(judged)} findings of the paper that can be judged "
+            "hold on the bundled grid. The grid has small models",
+            "and generated questions, so accuracies differ from the paper's; only findings are compared. Main results:",
+            *(f"- {titles[name]}." for name in MAIN if name in titles),
+            f"- **Does not hold**: {'; '.join(failed) or 'none'}.",
+        )
     )
 
 

@@ -48,6 +48,7 @@ def text() -> str:
         pl.read_csv(HERE / f"{name}.csv", infer_schema_length=None) for name in ("joint", "committee_joint")
     )
     better = summaries.better_confidence(trusted)
+    poor = summaries.poor_gains(mine.filter(calibration=50), how_good)
     harmed, harmed_before = (pl.read_csv(HERE / f"{name}.csv") for name in ("harm", "harm_before"))
     once = mine.filter(pl.col("below") > 0).group_by("pool").agg(pl.col("below").sum()).sort("below", descending=True)
     marks = {True: "holds", False: "does not hold", None: "no claim to test"}
@@ -59,6 +60,11 @@ def text() -> str:
             harm=harm_table(harmed, harmed_before),
             harm_samples=HARM_SAMPLES,
             **harm_sentences(harmed, harmed_before),
+            poor_pairs=len(poor),
+            poor_gain=f"{poor.mean():+.1f}",
+            poor_worst=f"{poor.min():+.1f}",
+            poor_best=f"{poor.max():+.1f}",
+            own_gain=page.points(means.filter(group="self", method="calibrated", calibration=50).row(0, named=True)),
             few=page.points(at[50]),
             many=page.points(at[400]),
             below=below,

@@ -193,6 +193,10 @@ def harm_sentences(after: pl.DataFrame, before: pl.DataFrame) -> dict[str, str]:
     return {
         "harm_random": f"{_extent(noise)}; before {_extent(noise_before)}.",
         "harm_length": f"{_extent(length)}; before {_extent(length_before)}.",
+        "harm_reward": " and ".join(
+            f"{row['gain']:+.1f} ± {row['se']:.1f}"
+            for row in of(after, weak, REWARDS).filter(pl.col("labels").is_in((50, 200))).iter_rows(named=True)
+        ),
         "harm_useful": "; ".join(kept) + ".",
         "harm_words": ", ".join(f"{row['gain']:+.1f}" for row in of(after, weak, SIMPLE).iter_rows(named=True)),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from docs.accuracy.needed import GOOD
 from docs.accuracy.page import SHOWN_SIZE, markdown
@@ -20,6 +21,13 @@ def kinds(table: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """The rows of all pairs, of those with a good verifier and of those with a poor one."""
     good = pl.col("within") >= GOOD
     yield from (("all pairs", table), ("good verifiers", table.filter(good)), ("poor verifiers", table.filter(~good)))
+
+
+def poor_gains(gains: pl.DataFrame, needed: pl.DataFrame) -> NDArray[np.float64]:
+    """The gain in points of each pair whose verifier is poor."""
+    poor = needed.filter(pl.col("within") < GOOD)["pair"].implode()
+    points = gains.filter(pl.col("pool").is_in(poor)).select(gain=100 * pl.col("gain"))
+    return np.asarray(points["gain"].to_numpy(), np.float64)
 
 
 def needed(table: pl.DataFrame) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+from benchmarks.__main__ import in_short
 from benchmarks.gpu_page import RESULTS, section, with_sections
+from benchmarks.measuring import Row
 from benchmarks.page_sections import PAGE, with_head, with_section
 
 
@@ -27,3 +29,11 @@ def test_a_goal_that_is_missed_is_shown_as_missed() -> None:
     for size in stored["sizes"]:
         size["gpu_busy"] = 0.5
     assert section(stored).count("**no**") == len(stored["sizes"])
+
+
+def test_the_summary_counts_the_goals_of_every_section() -> None:
+    quick, slow = "| quick | 1 ms | at most 2 ms | yes |", "| slow | 3 ms | at most 2 ms | **no** |"
+    page = f"# Page\n\n{slow}\n\n## A\n\n{quick}\n{slow}\n"
+    summary = in_short([Row("new", "1 s", "at most 2 s", True)], page)
+    assert "2 of 3 goals are met" in summary
+    assert "**Missed**: slow (3 ms, goal at most 2 ms)." in summary

@@ -40,6 +40,8 @@ def test_an_evidence_page_opens_with_a_short_summary(page: Path) -> None:
     assert not blank
     assert rest[0].startswith("**In short.**")
     assert rest.index("") <= SUMMARY_LINES
+    summary = "\n".join(rest[: rest.index("")])
+    assert re.search("±|standard\\serror|interval", summary), "the summary has no errors of its figures"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
