@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from steelyard.sampling.verifiers.protocol import Array, Rendered
-from steelyard.sampling.verifiers.runners.length_batches import BUDGET, batches
 from steelyard.sampling.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.runners.packing import BUDGET, batches
 
 
 def with_mask(local: Local, rendered: Sequence[Rendered], budget: int = BUDGET) -> list[Array]:

@@ -22,9 +22,10 @@ from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.run import Run
 from steelyard.runs.source_share import Share
-from steelyard.sampling.generate.generate import Generate, How
+from steelyard.sampling.generate.generate import Generate
+from steelyard.sampling.generate.generate_order import How
 from steelyard.sampling.llm.address import Address
-from steelyard.sampling.llm.request import body_of
+from steelyard.sampling.llm.completion_json import body_of
 from steelyard.tables.prompts import read_template
 from tests.upstreams import fault_upstream
 

@@ -18,11 +18,10 @@ import polars as pl
 from benchmarks.measuring import Row
 from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.context_window import fit
-from steelyard.sampling.verifiers.plain_tokenizer import agreeing, slowly
 from steelyard.sampling.verifiers.protocol import TokenProtocol
-from steelyard.sampling.verifiers.runners.length_batches import WINDOW, batches, waste
-from steelyard.sampling.verifiers.step_splits import split
-from steelyard.sampling.verifiers.tokens import Tokens
+from steelyard.sampling.verifiers.runners.packing import WINDOW, batches, waste
+from steelyard.sampling.verifiers.scored_items import split
+from steelyard.sampling.verifiers.tokens import Tokens, agreeing, slowly
 
 RESPONSES = 2048
 MEDIAN = 1000  # characters

@@ -14,7 +14,7 @@ import steelyard as sy
 from recipes.grid.problems import Problem, draw, mistakes, solution
 from recipes.verdicts.files import LEARN, NO_LABEL, READ, save
 from recipes.verdicts.sizes import SEED, SPLIT, Sizes
-from steelyard.sampling.verifiers.step_splits import split
+from steelyard.sampling.verifiers.scored_items import split
 from steelyard.tables.sources.bundled_grid import GRID, RESPONSES
 
 RESULT = re.compile(r"(?<== )\d+")

@@ -28,8 +28,8 @@ from steelyard.foundation.errors import TableError as TableError
 from steelyard.foundation.errors import UpstreamError as UpstreamError
 from steelyard.foundation.version import __version__ as __version__
 from steelyard.runs.status import status as status
-from steelyard.sampling.ask.ask_question import aask as aask
-from steelyard.sampling.ask.ask_question import ask as ask
+from steelyard.sampling.ask.ask import aask as aask
+from steelyard.sampling.ask.ask import ask as ask
 from steelyard.sampling.generate.generate_run import agenerate as agenerate
 from steelyard.sampling.online.ballot import Ballot as Ballot
 from steelyard.sampling.score.score import ascore as ascore

@@ -14,7 +14,7 @@ import pytest
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.limits.admission import CLOSING
-from steelyard.sampling.llm.reply import ECHO
+from steelyard.sampling.llm.completion_json import ECHO
 from tests.gateway.gateways import KEY, Gateway
 from tests.upstreams import CANARY, FaultUpstream, command
 

@@ -121,7 +121,7 @@ def test_a_worker_reads_the_tokenizer_of_a_served_model_once_for_all_parts(monke
 
     monkeypatch.setattr("steelyard.sampling.verifiers.runners.where.Tokens.load", load)
     monkeypatch.setattr("steelyard.sampling.verifiers.runners.vllm.Served.connect", connect)
-    monkeypatch.setattr("steelyard.sampling.verifiers.runners.model_folders.model_folder", lambda name, **_: Path(name))
+    monkeypatch.setattr("steelyard.sampling.verifiers.runners.where.model_folder", lambda name, **_: Path(name))
     protocol, known = find_verifier("qwen-prm")
     for model in ("a", "a", "b"):
         asyncio.run(score_part.kept(known.name, protocol, model, Address("http://127.0.0.1:1/v1"), None))

@@ -16,7 +16,7 @@ from steelyard.gateway.upstream.samples import Replays, Sample
 from steelyard.gateway.upstream.source import Source
 from steelyard.gateway.vote.sample_request import NOT_SENT, SampleRequest, SampleSpec
 from steelyard.gateway.vote.scoring import ScoringError, Verified
-from steelyard.sampling.llm.reply import Choice
+from steelyard.sampling.llm.completion_json import Choice
 from tests.waiting import PATIENCE, with_more_time
 
 SAID = Choice("", "tool_calls", None, None)

@@ -12,7 +12,7 @@ import steelyard as sy
 from steelyard.gateway.vote.scoring import ScoringError, Verified
 from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.sampling.llm.address import Address
-from steelyard.sampling.llm.named_upstreams import read_upstreams
+from steelyard.sampling.llm.upstreams import read_upstreams
 from tests.fault_upstream.asked import text_of
 from tests.gateway.gateways import Gateway, gateway
 from tests.sampling.verifiers.fault_verifier import share

@@ -89,4 +89,4 @@ def test_from_questions_to_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_verifier_the_embedded_llm_is_not_is_refused(tmp_path: Path) -> None:
     done = steelyard("score", tmp_path, "--verifier", "qwen-prm", "--upstream", "local")
     assert done.code == 2
-    assert "the embedded LLM is no qwen-prm" in done.err
+    assert "the embedded LLM cannot serve qwen-prm" in done.err

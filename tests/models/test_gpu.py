@@ -10,9 +10,9 @@ import torch
 
 from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.protocol import Array, TokenProtocol
-from steelyard.sampling.verifiers.runners.length_batches import BUDGET
 from steelyard.sampling.verifiers.runners.local import Local, _trunk
 from steelyard.sampling.verifiers.runners.model_reader import ModelReader
+from steelyard.sampling.verifiers.runners.packing import BUDGET
 from steelyard.sampling.verifiers.scored_items import Item
 from tests.models import tiny
 from tests.models.items import samples, scored

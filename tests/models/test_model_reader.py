@@ -14,11 +14,10 @@ from transformers import Gemma2Config, Gemma2Model, MistralConfig, MistralModel
 
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.sampling.verifiers.protocol import Rendered
-from steelyard.sampling.verifiers.runners.length_batches import padded
 from steelyard.sampling.verifiers.runners.local import Local
 from steelyard.sampling.verifiers.runners.model_reader import ModelReader
 from steelyard.sampling.verifiers.runners.packed_attention import NAME, use_packs
-from steelyard.sampling.verifiers.runners.packing import Branch, branches
+from steelyard.sampling.verifiers.runners.packing import Branch, branches, padded
 from steelyard.sampling.verifiers.scored_items import Item, Scores
 from tests.models import tiny
 from tests.models.items import samples

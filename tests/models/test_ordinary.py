@@ -11,14 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models
 
-from steelyard.sampling.verifiers import plain_tokenizer as module
-from steelyard.sampling.verifiers.plain_tokenizer import (
+from steelyard.sampling.verifiers import tokens as module
+from steelyard.sampling.verifiers.tokens import (
     Fast,
     Ordinary,
+    Tokens,
     agreeing,
     slowly,
 )
-from steelyard.sampling.verifiers.tokens import Tokens
 from tests.models.vocabularies import FOLDER, bare, tokenizer, tokens
 
 NAMES = ("qwen", "llama", "mistral")

@@ -22,7 +22,7 @@ import steelyard as sy
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
 from steelyard.sampling.verifiers.protocols import p_true
-from steelyard.sampling.verifiers.step_splits import split
+from steelyard.sampling.verifiers.scored_items import split
 from tests.ray.cluster import add_node, command, two_nodes, workers
 from tests.running import steelyard
 from tests.sampling.jobs.generating import ask_for

@@ -77,7 +77,7 @@ def test_files_are_scored_together_into_a_run_that_has_a_name(written: Callable[
     done = steelyard("score", *files, "--verifier", "logprob", "-o", "run", "--json")
     assert (done.code, json.loads(done.out)["new"]) == (0, 2)
     again = steelyard("score", "run", files[0], "--verifier", "logprob")
-    assert (again.code, "run is a run, which is scored in its place: give it alone" in again.err) == (2, True)
+    assert (again.code, "run is a run, which is scored in place: give it alone" in again.err) == (2, True)
 
 
 @pytest.mark.parametrize("verb", ["vote", "answers", "import", "fit"])

@@ -14,7 +14,7 @@ from steelyard.cli.time_left import TimeLeft, left_words
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from steelyard.sampling.llm.draws import Draw
+    from steelyard.sampling.ask.sample_stream import Draw
 
 Key = tuple[int, str]  # of a sample: its number and its upstream
 
@@ -26,7 +26,7 @@ def arrivals(samples: Mapping[str, int], kind: str, *, may_stop: bool = False) -
     A cascade `may_stop` before all are drawn, so that how many come is not known before.
     """
     from steelyard.answers.normal import normal_form
-    from steelyard.sampling.ask.ask import answer_of
+    from steelyard.sampling.ask.sample_votes import answer_of
 
     end = TimeLeft()
     end.at(0.0)

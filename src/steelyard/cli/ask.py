@@ -85,9 +85,9 @@ def run(
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
     from steelyard.cli.estimating import Spending, check_spending
-    from steelyard.sampling.ask.ask_question import ask
+    from steelyard.sampling.ask.ask import ask
     from steelyard.sampling.ask.prepare import prepare
-    from steelyard.sampling.estimate.estimate_ask import estimate_ask
+    from steelyard.sampling.command_estimates import estimate_ask
 
     asked_of = upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])

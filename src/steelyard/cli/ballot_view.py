@@ -11,9 +11,9 @@ from steelyard.cli.arrivals import numbered, said
 from steelyard.evaluation.percentages import percent, tenths
 
 if TYPE_CHECKING:
-    from steelyard.sampling.ask.ask import Outcome, Vote
     from steelyard.sampling.ask.ask_verifier import ReadBy
-    from steelyard.sampling.llm.draws import Draw
+    from steelyard.sampling.ask.sample_stream import Draw
+    from steelyard.sampling.ask.sample_votes import Outcome, Vote
 
 
 class About(NamedTuple):

@@ -13,7 +13,7 @@ from steelyard.cli.spent_view import probe_object
 
 if TYPE_CHECKING:
     from steelyard.runs.usage import Usage
-    from steelyard.sampling.estimate.estimate import Estimate, Range
+    from steelyard.sampling.cost_estimate import Estimate, Range
     from steelyard.sampling.llm.prices import Prices
 
 
@@ -51,8 +51,8 @@ class Spending(NamedTuple):
 def check_spending(confirm_above: float | None, price: list[str] | None, upstream: str = "") -> Prices:
     """Read the prices of --upstream and of the verifier, without which --confirm-above cannot work."""
     from steelyard.foundation.errors import SettingError
-    from steelyard.sampling.llm.named_upstreams import names_of
     from steelyard.sampling.llm.prices import VERIFIER, check_price_names, read_prices
+    from steelyard.sampling.llm.upstreams import names_of
 
     if confirm_above is not None and not price:
         raise SettingError("--confirm-above needs prices: add --token-price IN,OUT")
@@ -86,7 +86,7 @@ def _show(estimates: Mapping[str, Estimate], spending: Spending, unit: str, hint
 def _confirm(estimates: Mapping[str, Estimate], spending: Spending, subject: str, hint: str) -> None:
     """Return if the cost, with that of a probe, is unlikely to exceed the limit, or if the user confirms it."""
     from steelyard.foundation.errors import SettingError
-    from steelyard.sampling.estimate.estimate import exactly
+    from steelyard.sampling.cost_estimate import exactly
     from steelyard.sampling.llm.prices import currency_of
 
     above = spending.confirm_above
@@ -109,13 +109,13 @@ def _confirm(estimates: Mapping[str, Estimate], spending: Spending, subject: str
 
 
 def _total(estimates: Mapping[str, Estimate]) -> Estimate:
-    from steelyard.sampling.estimate.estimate import no_requests
+    from steelyard.sampling.cost_estimate import no_requests
 
     return sum(estimates.values(), no_requests())
 
 
 def _cost(estimates: Mapping[str, Estimate], prices: Prices) -> Range | None:
-    from steelyard.sampling.estimate.estimate import exactly
+    from steelyard.sampling.cost_estimate import exactly
     from steelyard.sampling.llm.prices import price_of
 
     by_name = {name: price_of(prices, name) for name, estimate in estimates.items() if estimate.requests.high}
@@ -127,7 +127,7 @@ def _cost(estimates: Mapping[str, Estimate], prices: Prices) -> Range | None:
 def _shown(number: Range) -> str:
     """A number with its range.
 
-    >>> from steelyard.sampling.estimate.estimate import Range
+    >>> from steelyard.sampling.cost_estimate import Range
     >>> _shown(Range(10, 1200)), _shown(Range(10, 30, 20)), _shown(Range(3, 3, 3))
     ('10 to 1,200', 'about 20 (10 to 30)', '3')
     """

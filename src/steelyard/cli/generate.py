@@ -135,7 +135,7 @@ def run(
     from steelyard.cli.server_options import Shown
     from steelyard.engine.parted_generate import generate_parts
     from steelyard.foundation.errors import SettingError
-    from steelyard.sampling.generate.generate_options import GenerateOptions
+    from steelyard.sampling.generate.generate_order import GenerateOptions
     from steelyard.sampling.generate.generate_run import generate
 
     if engine is None:

@@ -19,7 +19,7 @@ from steelyard.cli.time_left import duration
 
 if TYPE_CHECKING:
     from steelyard.cli.estimating import Spending
-    from steelyard.sampling.generate.generate_options import GenerateOptions
+    from steelyard.sampling.generate.generate_order import GenerateOptions
     from steelyard.sampling.progress import Progress
 
 REASONS = 5  # shown
@@ -88,7 +88,7 @@ def sample(work: Callable[[], Progress], shown: Shown[Progress], folder: Path, s
 
 def send_probe(questions: str, folder: Path, options: GenerateOptions, probe: int, spending: Spending) -> Spending:
     """Sample the first questions, if that is unlikely to cost more than the limit; count and print what it costs."""
-    from steelyard.sampling.estimate.estimate_generate import estimate_generate
+    from steelyard.sampling.command_estimates import estimate_generate
     from steelyard.sampling.generate.generate_order import read_order
     from steelyard.sampling.generate.generate_run import generate
 
@@ -106,7 +106,7 @@ def send_probe(questions: str, folder: Path, options: GenerateOptions, probe: in
 
 def should_send(questions: str, folder: Path, options: GenerateOptions, spending: Spending) -> bool:
     """Estimate the cost; return whether to send the requests."""
-    from steelyard.sampling.estimate.estimate_generate import estimate_generate
+    from steelyard.sampling.command_estimates import estimate_generate
     from steelyard.sampling.generate.generate_order import read_order
 
     estimates = estimate_generate(*read_order(questions, **options), folder)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def plan_commands(plan: Method, file: Path) -> list[str]:
     """Return what to do with a plan, in lines; commands are indented."""
-    from steelyard.sampling.ask.ask import COPY, SCORE, by_score
+    from steelyard.sampling.ask.prepare import by_score
+    from steelyard.sampling.ask.sample_votes import COPY, SCORE
 
     score = plan.fitted_on_.score if plan.fitted_on_ and by_score(plan) and not plan.cascade_ else None
     column = (score or SCORE).partition(":")[0]

@@ -126,8 +126,7 @@ def run(
     from steelyard.engine.parted_score import score_parts
     from steelyard.sampling.llm.embedded import LOCAL, WEAK
     from steelyard.sampling.llm.prices import VERIFIER, price_of
-    from steelyard.sampling.score.score import score
-    from steelyard.sampling.score.score_opened import ScoreOrder
+    from steelyard.sampling.score.score import ScoreOrder, score
     from steelyard.sampling.verifiers import find_verifier
 
     if engine is None:

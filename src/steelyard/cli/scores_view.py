@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from steelyard.cli.estimating import Spending
     from steelyard.sampling.llm.prices import Price
-    from steelyard.sampling.score.score_opened import ScoreOrder
+    from steelyard.sampling.score.score import ScoreOrder
     from steelyard.sampling.score.score_samples import Scored
 
 ENOUGH = 40  # questions, of which `evaluate` calibrates on 30 %
@@ -61,7 +61,7 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None,
 
 def should_send(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict[str, Any], spending: Spending) -> bool:
     """Estimate the cost; return whether to send the requests."""
-    from steelyard.sampling.estimate.estimate_score import estimate_score
+    from steelyard.sampling.command_estimates import estimate_score
     from steelyard.sampling.llm.prices import VERIFIER
 
     estimate = estimate_score(source, order, on_demand=on_demand, **made_from)
@@ -81,9 +81,9 @@ def _not_needed(done: Scored) -> str:
 def show_verifiers(json: bool) -> None:
     """List the verifiers."""
     from steelyard.sampling.verifiers import all_protocols
-    from steelyard.sampling.verifiers.listing import rows
+    from steelyard.sampling.verifiers.protocol import verifier_rows
 
-    found = rows(all_protocols())
+    found = verifier_rows(all_protocols())
     if json:
         show.as_json(
             {"verifiers": [dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found]}

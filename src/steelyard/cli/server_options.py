@@ -19,7 +19,7 @@ News = TypeVar("News")
 def opened(upstream: str, key_env: str) -> Iterator[Address]:
     """Yield the server to ask; the embedded LLM is started, said to be weak, and stopped when the block ends."""
     from steelyard.sampling.llm.embedded import LOCAL, MODEL, WEAK
-    from steelyard.sampling.llm.upstream import served
+    from steelyard.sampling.llm.upstreams import served
 
     if upstream != LOCAL:
         with served(upstream, key_env) as address:

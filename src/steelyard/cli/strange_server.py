@@ -15,7 +15,7 @@ TRUSTED = "STEELYARD_TRUSTED"  # hosts, with commas between them
 
 def check_servers(key: str, value: Any) -> None:
     """Refuse servers that only steelyard.toml names, unless they are on this machine or the user trusts their hosts."""
-    from steelyard.sampling.llm.named_upstreams import addresses_of
+    from steelyard.sampling.llm.upstreams import addresses_of
 
     if key in KEYS:
         said = ",".join(value) if isinstance(value, list) else str(value)

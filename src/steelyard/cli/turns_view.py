@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from steelyard.cli import show
 
 if TYPE_CHECKING:
-    from steelyard.sampling.ask.cascade_outcome import CascadeAsked
+    from steelyard.sampling.ask.ask_cascade import CascadeAsked
 
 
 def show_turns(found: CascadeAsked) -> None:

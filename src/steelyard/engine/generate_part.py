@@ -14,9 +14,9 @@ from steelyard.foundation.errors import RunError
 from steelyard.runs.part_folders import finish, locked_part
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.run import Run
-from steelyard.sampling.generate.fill_run import fill
 from steelyard.sampling.generate.generate_order import GenerateOrder
-from steelyard.sampling.llm.upstream import served
+from steelyard.sampling.generate.generate_run import fill
+from steelyard.sampling.llm.upstreams import served
 from steelyard.sampling.progress import Progress
 from steelyard.tables.question_files import fingerprint
 

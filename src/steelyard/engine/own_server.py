@@ -16,7 +16,7 @@ from steelyard.foundation.errors import RunError, SettingError
 from steelyard.foundation.files import reason
 from steelyard.runs.part_folders import LOCKS
 from steelyard.sampling.llm.embedded import LOCAL
-from steelyard.sampling.llm.upstream import check_upstream
+from steelyard.sampling.llm.upstreams import check_upstream
 
 _mine: dict[tuple[Path, tuple[str, ...]], tuple[str, int]] = {}  # the server of this worker, and the file of its lock
 

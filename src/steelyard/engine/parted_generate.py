@@ -16,8 +16,7 @@ from steelyard.engine.run_progress import PartDone, RunProgress
 from steelyard.runs.part_folders import folder_of
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parts import check_parts, is_parted_run, part_of
-from steelyard.sampling.generate.generate_options import GenerateOptions
-from steelyard.sampling.generate.generate_order import read_order
+from steelyard.sampling.generate.generate_order import GenerateOptions, read_order
 from steelyard.sampling.progress import Progress
 from steelyard.tables.question_files import fingerprint
 

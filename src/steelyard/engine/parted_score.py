@@ -26,7 +26,7 @@ from steelyard.sampling.llm.address import KEY_ENV
 from steelyard.sampling.progress import Progress
 from steelyard.sampling.score.frugal_rule import frugal_rule
 from steelyard.sampling.score.frugal_score import check_readable
-from steelyard.sampling.score.score_opened import ScoreOrder, check_has_samples
+from steelyard.sampling.score.score import ScoreOrder, check_has_samples
 from steelyard.sampling.score.score_samples import Scored, refuse_other
 from steelyard.voting.methods.base.method import Method
 

@@ -22,7 +22,7 @@ from steelyard.runs.run import Run
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.retry import pause
 from steelyard.sampling.score.frugal_rule import Frugal
-from steelyard.sampling.score.score_opened import ScoreOrder, score_opened
+from steelyard.sampling.score.score import ScoreOrder, score_opened
 from steelyard.sampling.score.score_samples import refuse_other
 from steelyard.sampling.verifiers.protocol import Protocol, TokenProtocol
 from steelyard.sampling.verifiers.runners.many_requests import TRIES

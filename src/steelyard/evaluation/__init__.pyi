@@ -11,7 +11,7 @@ from steelyard.evaluation.matching_compute import break_even as break_even
 from steelyard.evaluation.matching_compute import compute_to_match as compute_to_match
 from steelyard.evaluation.matching_compute import fine_sizes as fine_sizes
 from steelyard.evaluation.sample_requirements import samples_needed as samples_needed
-from steelyard.sampling.online.standing import Standing as Standing
+from steelyard.sampling.online.cascade_walk import Standing as Standing
 from steelyard.voting.stopping import rule_class as rule_class
 from steelyard.voting.stopping import rule_names as rule_names
 from steelyard.voting.stopping.stopping_rule import Rule as Rule

@@ -16,11 +16,11 @@ from steelyard.gateway.caps import Caps
 from steelyard.gateway.limits.access import is_loopback
 from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.gateway.vote.vote_settings import unfitted_methods
-from steelyard.sampling.ask.ask import SCORE, planned, tell_rule
 from steelyard.sampling.ask.ask_cascade import cascade_for
-from steelyard.sampling.ask.planned_samples import samples_to_draw
-from steelyard.sampling.llm.named_upstreams import Upstream, read_upstreams
+from steelyard.sampling.ask.prepare import planned, samples_to_draw
+from steelyard.sampling.ask.sample_votes import SCORE, tell_rule
 from steelyard.sampling.llm.prices import VERIFIER, Price, Prices, check_price_names, price_of
+from steelyard.sampling.llm.upstreams import Upstream, read_upstreams
 from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.entry_pool import EntryPool
 from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method

@@ -32,15 +32,13 @@ from steelyard.gateway.vote.request_vote import Voter
 from steelyard.gateway.vote.scoring import OwnLogprob, Scorer
 from steelyard.gateway.vote.verifier_settings import TRIES
 from steelyard.runs.feedback_folder import FeedbackSettings
-from steelyard.sampling.ask.ask import unplanned
+from steelyard.sampling.ask.prepare import unplanned
 from steelyard.sampling.interrupts import first_signal
 from steelyard.sampling.llm.address import Address, read_key
 from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.embedded import LOCAL
-from steelyard.sampling.llm.named_upstreams import Upstream
 from steelyard.sampling.llm.prices import VERIFIER
-from steelyard.sampling.llm.upstream import Serve, served
-from steelyard.sampling.starting import started
+from steelyard.sampling.llm.upstreams import Serve, Upstream, served, started
 
 BACKLOG = 1024  # connections that wait to be accepted
 AT_ONCE = 4  # connections that asyncio accepts in one step, which blocks everything else

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while a job works, and the form of an async job for code that is not async."""
+"""Ctrl-C and SIGTERM during a job, and the synchronous form of an async job."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def at_first_signal(act: Callable[[], object]) -> Iterator[None]:
-    """Within the block the first Ctrl-C or SIGTERM calls `act`; the second one does what it does everywhere."""
+    """Within the block the first Ctrl-C or SIGTERM calls `act`; the second one has its usual effect."""
     loop = asyncio.get_running_loop()
 
-    def let_go() -> None:
+    def remove_handlers() -> None:
         with suppress(NotImplementedError, ValueError, RuntimeError):
             for number in SIGNALS:
                 loop.remove_signal_handler(number)
 
     def first() -> None:
-        let_go()
+        remove_handlers()
         act()
 
     with suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread, or Windows
@@ -37,30 +37,30 @@ def at_first_signal(act: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        let_go()
+        remove_handlers()
 
 
 async def first_signal() -> int:
-    """Wait for Ctrl-C or SIGTERM and return its number; the second one does what it does everywhere."""
+    """Wait for Ctrl-C or SIGTERM and return its number; the second one has its usual effect."""
     loop = asyncio.get_running_loop()
-    came: asyncio.Future[int] = loop.create_future()
+    received: asyncio.Future[int] = loop.create_future()
 
     def note(number: int) -> None:
-        if not came.done():
-            came.set_result(number)
+        if not received.done():
+            received.set_result(number)
 
     for number in SIGNALS:
         loop.add_signal_handler(number, note, number)
     try:
-        return await came
+        return await received
     finally:
         for number in SIGNALS:
             loop.remove_signal_handler(number)
 
 
 @contextmanager
-def handlers_kept() -> Iterator[None]:
-    """Put back after the block what the program around us had set for our signals; only its main thread can set any."""
+def restored_handlers() -> Iterator[None]:
+    """Restore the caller's signal handlers after the block; only the main thread can set any."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -69,12 +69,12 @@ def handlers_kept() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            if handler is not None:  # None: it was not set from Python, and cannot be
+            if handler is not None:  # None: it was not set from Python, and cannot be restored
                 signal.signal(number, handler)
 
 
 def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a job to its end. The first Ctrl-C or SIGTERM cancels it, and it comes out as KeyboardInterrupt."""
+    """Run a job to its end. The first Ctrl-C or SIGTERM cancels it, which raises KeyboardInterrupt."""
 
     async def main() -> Result:
         task = asyncio.ensure_future(work)
@@ -82,7 +82,7 @@ def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
             return await task
 
     try:
-        with handlers_kept():
+        with restored_handlers():
             return asyncio.run(main())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
@@ -91,7 +91,7 @@ def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
 def waits_for(
     job: Callable[P, Coroutine[Any, Any, Result]],
 ) -> Callable[[Callable[[], None]], Callable[P, Result]]:
-    """Make the form of an async job for code that is not async; the function it decorates has its name and its text.
+    """Make the synchronous form of an async job, with the name and docstring of the decorated function.
 
     >>> async def adouble(x: int) -> int:
     ...     return 2 * x
@@ -102,17 +102,18 @@ def waits_for(
     42
     """
 
-    def decorate(told: Callable[[], None]) -> Callable[P, Result]:
+    def decorate(described: Callable[[], None]) -> Callable[P, Result]:
         @wraps(job)
         def wait(*args: P.args, **options: P.kwargs) -> Result:
             if _in_a_loop():
                 raise SettingError(
                     f"an event loop is running here, as in a notebook: write 'await {job.__name__}(..)' "
-                    f"instead of '{told.__name__}(..)'"
+                    f"instead of '{described.__name__}(..)'"
                 )
             return wait_for(job(*args, **options))
 
-        wait.__name__, wait.__qualname__, wait.__doc__ = told.__name__, told.__qualname__, told.__doc__
+        wait.__name__, wait.__qualname__ = described.__name__, described.__qualname__
+        wait.__doc__ = described.__doc__
         return wait
 
     return decorate

@@ -1,4 +1,4 @@
-"""Where a job stands, and how many failures it lives with."""
+"""The progress of a job, and how many failures it tolerates."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from steelyard.runs.usage import Usage
 
 @dataclass
 class Progress:
-    """Where a job stands: `wanted` samples in all, `there` before it began; the rest is its own work.
+    """The progress of a job: `wanted` samples in all, `there` before it began, the rest is its work.
 
-    Once it has ended, `held` are the samples its run holds, and `reasons` say why those it lacks have failed.
-    With several upstreams `parts` say where each stands, by its name, and `lost` why those ended that could not go on.
-    Where the work is cut into `pieces` that many workers do, `pieces_done` of them are finished and `gpu` is the share
-    of the time that their GPUs were busy, None where nobody knows. `unit` is what is counted. Where workers load a
-    model, `first` says when work first came back and how much, with its tokens: what was before is no pace. `spent` is
-    what its requests were billed, by the name of the upstream.
+    After its end, `held` are the samples in its run, and `reasons` say why others have failed. With several upstreams
+    `parts` have the progress of each by name, and `lost` the errors of those that failed. If the work is cut into
+    `pieces` for several workers, `pieces_done` of them are finished and `gpu` is the fraction of the time that their
+    GPUs were busy, None if unknown. `unit` is what is counted. If workers load a model, `first` is when the first
+    results arrived and how many, with their tokens: the time before says nothing about the pace. `spent` is the usage
+    billed for requests, by the name of the upstream.
     """
 
     wanted: int
@@ -56,41 +56,43 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """By the pace so far; None while there is none."""
+        """The time left at the pace so far; None while that is unknown."""
         left = self.wanted - self.there - self.done - self.failed
         return left / self.pace[0] if self.done and (self._going_on or not left) else None
 
     @property
     def _going_on(self) -> bool:
-        """Whether more has come back than what came first."""
+        """Whether more than the first results have arrived."""
         return self.first is None or self.done > self.first[1]
 
     def note_first(self) -> None:
-        """Note when work first came back."""
+        """Record when the first results arrived."""
         if self.first is None and self.done:
             self.first = time.monotonic(), self.done, self.tokens
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """How many failures a run lives with: a number, or a share of its samples."""
+    """How many failures a run tolerates: a number, or a percentage of its samples."""
 
     text: str
     count: int
 
     @classmethod
-    def of(cls, given: str | int, wanted: int) -> Allowed:
+    def of(cls, limit: str | int, wanted: int) -> Allowed:
         """Read `--max-failures`: 20, or 1% of the samples.
 
         >>> Allowed.of("20", 1000).count, Allowed.of("1%", 1000).count, Allowed.of(0, 1000).count
         (20, 10, 0)
         """
-        text = str(given)
+        text = str(limit)
         try:
             share = text.strip().endswith("%")
             value = float(text.strip().removesuffix("%"))
             if not 0 <= value < float("inf") or (share and value > 100) or (not share and value != int(value)):
                 raise ValueError
         except ValueError:
-            raise SettingError(f"cannot read --max-failures {text!r:.40}: give a number, or a share as 1%") from None
+            raise SettingError(
+                f"cannot read --max-failures {text!r:.40}: give a number, or a percentage such as 1%"
+            ) from None
         return cls(text, ceil(value * wanted / 100) if share else int(value))

@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.sampling.ask.ask import Entered, count, outcome_of, score_of
-from steelyard.sampling.llm.draws import Draw
-from steelyard.sampling.llm.reply import Choice
+from steelyard.sampling.ask.sample_stream import Draw
+from steelyard.sampling.ask.sample_votes import Entered, count, outcome_of, score_of
+from steelyard.sampling.llm.completion_json import Choice
 from steelyard.tables.prompts import read_template
 from tests.building import labelled
 from tests.fault_upstream.asked import text_of
@@ -191,7 +191,7 @@ def test_a_plan_for_a_score_that_cannot_be_had_is_refused_before_anything_is_ask
     done = steelyard("ask", QUESTION, *words)
     assert done.code == 2
     assert len(done.err.splitlines()) == 1
-    assert "weighs by the score 'score', which cannot be had while asking" in done.err
+    assert "weighs by the score 'score', which is not available while asking" in done.err
     assert not upstream.asked("untouched", probes=True)
 
 
@@ -263,7 +263,7 @@ def test_odd_texts_are_shown_and_voted_on(upstream: FaultUpstream, fault: str) -
         (("q", "--upstream", "http://127.0.0.1:1", "--model", "m", "-n", "0"), "-n is at least 1"),
         (("q", "--upstream", "http://127.0.0.1:1", "--model", "m", "--prompt", "maths"), "did you mean 'math'"),
         (("q", "--upstream", "http://127.0.0.1:1", "--model", "m", "--plan", "no.json"), "no such plan: no.json"),
-        (("q", "--upstream", "local", "--model", "m"), "leave --model away"),
+        (("q", "--upstream", "local", "--model", "m"), "omit --model"),
         (("q",), "--upstream"),
     ],
 )

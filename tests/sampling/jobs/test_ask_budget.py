@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.sampling.ask.planned_samples import samples_to_draw
+from steelyard.sampling.ask.prepare import samples_to_draw
 from steelyard.voting.stopping.rules.fixed import Fixed
 from tests.running import Done, steelyard
 from tests.sampling.jobs.on_demand import COLUMN, plan_for

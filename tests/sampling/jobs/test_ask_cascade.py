@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import steelyard as sy
-from steelyard.sampling.llm.draws import Draw
+from steelyard.sampling.ask.sample_stream import Draw
 from steelyard.voting.stopping.cascade import Cascade, CascadeOrigin, Step
 from tests.running import Done, steelyard
 from tests.sampling.jobs.test_cascade_ballot import CASCADE, ODDS, voter

@@ -72,7 +72,7 @@ def test_without_a_plan_the_score_of_the_verifier_is_the_weight(
     ("more", "said"),
     [
         (("--frugal",), "--frugal goes by a plan: name one with --plan"),
-        (("--verifier", "logprob"), "is what 'ask' weighs by on its own: leave --verifier logprob away"),
+        (("--verifier", "logprob"), "is what 'ask' weighs by without a verifier: omit --verifier logprob"),
         (("--plan", "SELF"), "goes by the score 'self_logprob:last', and these are scores 'p-true'"),
     ],
 )
@@ -99,4 +99,4 @@ def test_a_verifier_that_need_not_read_anything_is_not_even_connected_to(upstrea
 def test_frugal_without_a_verifier_is_refused(upstream: FaultUpstream) -> None:
     done = steelyard("ask", QUESTION, "--upstream", upstream.url, "--model", "m", "--frugal", "exact")
     assert done.code == 2
-    assert "name the verifier that is to read the samples with --verifier NAME" in done.err
+    assert "name the verifier of the samples with --verifier NAME" in done.err

@@ -88,7 +88,7 @@ def test_an_answer_of_a_source_that_is_skipped_is_told() -> None:
 def test_an_unknown_source_or_none_is_refused() -> None:
     with pytest.raises(sy.SettingError, match="no source 'e'"):
         ballot().add("7", source="e")
-    with pytest.raises(sy.SettingError, match="say who answered"):
+    with pytest.raises(sy.SettingError, match="name the source"):
         ballot().add("7")
 
 

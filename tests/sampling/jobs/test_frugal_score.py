@@ -209,7 +209,7 @@ def test_another_rule_or_plan_goes_on_from_the_scores_that_are_there_and_says_so
     ("plan", "more", "said"),
     [
         (None, ("--frugal", "exact"), "--frugal goes by a plan: name one with --plan"),
-        (COLUMN, (), "a plan says what to ask on demand: add --frugal"),
+        (COLUMN, (), "a plan is for scoring on demand: add --frugal"),
         ("one number", ("--frugal", "exact"), "goes by 'p-true', one number per response, and a verifier scores steps"),
         (COLUMN, ("--frugal", "exakt"), "did you mean 'exact'?"),
         (COLUMN, ("--frugal", "expected"), "fit it with --frugal expected, or use the rule 'exact'"),

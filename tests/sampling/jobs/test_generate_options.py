@@ -12,7 +12,7 @@ import pytest
 import steelyard as sy
 from steelyard.cli import commands
 from steelyard.engine.parted_generate import generate_parts
-from steelyard.sampling.generate.generate_options import PARAMETERS, GenerateOptions
+from steelyard.sampling.generate.generate_order import PARAMETERS, GenerateOptions
 
 NAMED_UPSTREAMS = {"upstream", "model", "key_env"}  # read by the command line itself
 

@@ -166,7 +166,7 @@ def test_other_settings_are_refused_for_the_same_column_and_taken_for_another(
         (("--verifier", "qwen-prm", "--local", "--upstream", "http://x"), "exclude each other"),
         (("--verifier", "skywork-7b", "--upstream", "http://x"), "vLLM cannot serve skywork-7b: run it with --local"),
         (("--verifier", "p-true", "--local"), "p-true asks a chat server"),
-        (("--verifier", "logprob", "--local"), "asks nobody"),
+        (("--verifier", "logprob", "--local"), "sends no request"),
         (("--verifier", "logprob", "--as", "answer"), "scores cannot be called 'answer'"),
         (("--verifier", "logprob", "--split", "words"), "unknown split 'words'"),
         (("--verifier", "qwen-prm", "--upstream", "ftp://x"), "must begin with http"),

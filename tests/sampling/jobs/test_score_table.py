@@ -186,7 +186,7 @@ def test_a_changed_table_is_refused_and_an_equal_one_in_another_format_is_not(he
 @pytest.mark.parametrize(
     ("change", "words", "said"),
     [
-        ({"prompt": None}, (*P_TRUE, "--model", "m"), "is shown: add it, or rename yours (--rename yours=prompt)"),
+        ({"prompt": None}, (*P_TRUE, "--model", "m"), "reads: add it, or rename yours (--rename yours=prompt)"),
         ({"response": None, "answer": "2"}, ("logprob",), "has no column 'response' with the full text"),
         ({"logprobs": None}, ("logprob",), "recorded no log-probability: add a column 'logprobs'"),
         ({"sample": 0}, ("logprob",), "has sample 0 more than once"),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import steelyard as sy
-from steelyard.sampling.estimate.estimate import COVERAGE, Range, predicted, student_quantile
+from steelyard.sampling.cost_estimate import COVERAGE, Range, predicted, student_quantile
 from tests.fault_upstream.asked import text_of
 from tests.gateway.test_relay import fixed
 from tests.gateway.test_usage import sure

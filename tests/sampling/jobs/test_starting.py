@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 import steelyard as sy
-from steelyard.sampling.ask.ask_question import Asked
+from steelyard.sampling.ask.ask import Asked
 from steelyard.sampling.llm.address import Address
 from tests.upstreams import FaultUpstream
 from tests.waiting import PATIENCE

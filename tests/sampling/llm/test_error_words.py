@@ -10,8 +10,7 @@ import pytest
 
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.client import Client
-from steelyard.sampling.llm.error_words import error_message
-from steelyard.sampling.llm.faults import BusyError, RefusedError, StatusError, TryError
+from steelyard.sampling.llm.faults import BusyError, RefusedError, StatusError, TryError, error_message
 from tests.sampling.llm.http_servers import Server
 
 PAGE = """<html>\r

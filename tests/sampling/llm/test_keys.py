@@ -82,7 +82,7 @@ def test_a_key_is_read_from_a_file_where_the_variable_is_not_set(
     problems = (
         (b"", "is empty"),
         (b"\xff\xfe", "not UTF-8; name a readable file"),
-        (b"two words", "holds blanks"),
+        (b"two words", "contains blanks"),
         (b"k" * 65_537, "larger than 65,536 bytes; name a readable file"),
     )
     for content, problem in problems:

@@ -6,7 +6,7 @@ import pytest
 
 from steelyard.foundation.errors import SettingError
 from steelyard.sampling.llm.address import NO_KEY
-from steelyard.sampling.llm.named_upstreams import Named, names_of, read_upstreams
+from steelyard.sampling.llm.upstreams import Named, names_of, read_upstreams
 
 A, B = "http://127.0.0.1:8000/v1", "http://127.0.0.1:8001/v1"
 KEY = "OPENAI_API_KEY"

@@ -17,8 +17,7 @@ from steelyard.sampling.llm.faults import (
     TryError,
 )
 from steelyard.sampling.llm.pace import Pace
-from steelyard.sampling.llm.retry import in_turn, persistently
-from steelyard.sampling.llm.retry_after import retry_after
+from steelyard.sampling.llm.retry import in_turn, persistently, retry_after
 
 
 class Clock:
@@ -159,7 +158,7 @@ def test_places_of_those_who_gave_up_waiting_are_given_to_others() -> None:
     run(task)
 
 
-@pytest.mark.parametrize(("wait", "says"), [(3000.0, "the server asked for 3,000 s"), (0.0, "all the time went by")])
+@pytest.mark.parametrize(("wait", "says"), [(3000.0, "the server asked for 3,000 s"), (0.0, "the deadline passed")])
 def test_whoever_has_no_place_in_time_is_told_why(wait: float, says: str) -> None:
     async def task() -> None:
         pace = Pace(1)

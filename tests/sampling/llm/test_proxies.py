@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 
 from steelyard.foundation.errors import SettingError
-from steelyard.sampling.llm.address import Address
-from steelyard.sampling.llm.advice import advice
+from steelyard.sampling.llm.address import Address, proxy_for
 from steelyard.sampling.llm.client import Client
-from steelyard.sampling.llm.faults import GoneError, ProxyError, TryError
-from steelyard.sampling.llm.proxies import proxy_for
+from steelyard.sampling.llm.faults import GoneError, ProxyError, TryError, advice
 from tests.sampling.llm.http_servers import Server, ask, good, until_shared
 from tests.sampling.llm.proxy_servers import ProxyServer
 
@@ -95,7 +93,7 @@ def test_a_proxy_that_asks_for_a_password_is_named_without_it(
     assert isinstance(error, ProxyError)
     assert error.reason == (
         f"no connection through the proxy http://***@127.0.0.1:{proxy.port} (set by {name}): "
-        "it asks for a user and a password (HTTP 407)"
+        "it requires a user and a password (HTTP 407)"
     )
     assert advice(error) == "correct that variable, or add the server's host to NO_PROXY"
     assert server.requests == []

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from steelyard.foundation.errors import SettingError, UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.sampling.llm.address import Address, read_address
-from steelyard.sampling.llm.bounded_json import parsed
+from steelyard.sampling.llm.bounded_json import Hold, Room, parsed
 from steelyard.sampling.llm.client import Client
+from steelyard.sampling.llm.completion_json import Reply, body_of, read_reply
 from steelyard.sampling.llm.faults import (
     BusyError,
     LateError,
@@ -27,9 +28,6 @@ from steelyard.sampling.llm.faults import (
 )
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.llm.probe import QUESTION, probe
-from steelyard.sampling.llm.reply import Reply, read_reply
-from steelyard.sampling.llm.reply_memory import Hold, Room
-from steelyard.sampling.llm.request import body_of
 from steelyard.sampling.llm.retry import persistently
 from tests.fault_upstream.asked import text_of
 from tests.memory import measured
@@ -166,7 +164,7 @@ def test_a_refusal_has_the_message_of_the_server_without_the_key(upstream: Fault
 
 
 def test_a_redirect_is_refused_and_not_followed(upstream: FaultUpstream) -> None:
-    with pytest.raises(RefusedError, match=r"sends us on to http://127\.0\.0\.1:1/v1") as raised:
+    with pytest.raises(RefusedError, match=r"it redirects to http://127\.0\.0\.1:1/v1") as raised:
         ask(upstream, "fault:redirect")
     assert raised.value.everywhere
 

@@ -14,8 +14,8 @@ import pytest
 from steelyard.foundation.errors import SettingError
 from steelyard.sampling.llm import connections
 from steelyard.sampling.llm.address import Address
-from steelyard.sampling.llm.certificates import tls_context
 from steelyard.sampling.llm.client import Client
+from steelyard.sampling.llm.connections import tls_context
 from steelyard.sampling.llm.faults import GoneError, LateError, TryError
 from tests.sampling.llm.conftest import OPENSSL
 from tests.sampling.llm.http_servers import GOOD, Server, ask, good, until_shared
@@ -119,7 +119,7 @@ def test_a_server_of_plain_http_is_told_from_one_that_is_not_there() -> None:
     async def run() -> None:
         listening = await asyncio.start_server(plain, "127.0.0.1", 0)
         async with Client(Address(f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}", KEY)) as client:
-            with pytest.raises(GoneError, match=r"it does not speak TLS as we do \([a-z ]+\)$"):
+            with pytest.raises(GoneError, match=r"the TLS handshake failed \([a-z ]+\)$"):
                 await client.request("POST", "/chat", {})
         listening.close()
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.sampling.verifiers.protocol import Rendered
-from steelyard.sampling.verifiers.runners.ahead import ahead
+from steelyard.sampling.verifiers.runners.local import ahead
 from steelyard.sampling.verifiers.runners.packing import Pack, branches, packed, packs
 from tests.waiting import PATIENCE
 

@@ -15,10 +15,15 @@ from hypothesis import strategies as st
 from steelyard.foundation.errors import SettingError, VerifierError
 from steelyard.sampling.verifiers import all_protocols, find_verifier, verifier_names
 from steelyard.sampling.verifiers.context_window import fit
-from steelyard.sampling.verifiers.listing import page_table, served_table
-from steelyard.sampling.verifiers.protocol import ChatProtocol, RecordedProtocol, TokenProtocol
+from steelyard.sampling.verifiers.protocol import (
+    ChatProtocol,
+    RecordedProtocol,
+    TokenProtocol,
+    page_table,
+    served_table,
+)
 from steelyard.sampling.verifiers.protocols import logprob, p_true
-from steelyard.sampling.verifiers.step_splits import SPLITS, split
+from steelyard.sampling.verifiers.scored_items import SPLITS, split
 from tests.sampling.verifiers.plain_tokens import TAGS, PlainTokens
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -15,8 +15,16 @@ from steelyard.runs.file_system import check_no_store
 from steelyard.sampling.interrupts import waits_for
 from steelyard.sampling.llm.address import KEY_ENV, NO_KEY
 from steelyard.sampling.llm.embedded import LOCAL
-from steelyard.sampling.llm.named_upstreams import WRITE, Named, Upstream, names_of, read_upstreams
-from steelyard.sampling.llm.upstream import check_upstream, model_name, served
+from steelyard.sampling.llm.upstreams import (
+    WRITE,
+    Named,
+    Upstream,
+    check_upstream,
+    model_name,
+    names_of,
+    read_upstreams,
+    served,
+)
 
 
 async def adoctor(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from steelyard.cli.diagnosis.finding import GOOD, NOTE, Finding
-from steelyard.sampling.llm.address import Address
-from steelyard.sampling.llm.proxies import any_proxy, proxy_for
+from steelyard.sampling.llm.address import Address, any_proxy, proxy_for
 
 
 def look(address: Address) -> Iterator[Finding]:

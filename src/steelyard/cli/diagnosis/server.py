@@ -14,9 +14,8 @@ from steelyard.cli.diagnosis.finding import (
 from steelyard.foundation.errors import UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.sampling.llm.address import Address
-from steelyard.sampling.llm.advice import advice
 from steelyard.sampling.llm.client import Client
-from steelyard.sampling.llm.faults import RefusedError, TryError
+from steelyard.sampling.llm.faults import RefusedError, TryError, advice
 from steelyard.sampling.llm.probe import Prober, probe
 
 TRY = 60.0  # seconds; a server that loads its model first may take a while

@@ -27,8 +27,8 @@ from steelyard.gateway.upstream.upstream_reply import checked_reply, good_choice
 from steelyard.gateway.vote.vote_settings import VoteSettings, read_vote_settings
 from steelyard.sampling.llm.address import CHAT
 from steelyard.sampling.llm.client import Written
+from steelyard.sampling.llm.completion_json import ECHO
 from steelyard.sampling.llm.faults import TryError
-from steelyard.sampling.llm.reply import ECHO
 
 
 async def chat(request: web.Request) -> web.StreamResponse:

@@ -22,10 +22,9 @@ from steelyard.gateway.upstream.billing import total_usage
 from steelyard.gateway.upstream.source import Source
 from steelyard.gateway.upstream.upstream_reply import EventLines, FinishedChoices, checked_reply, good_choices, is_chunk
 from steelyard.sampling.llm.bounded_json import MOST_BYTES, parsed
-from steelyard.sampling.llm.error_words import error_message
-from steelyard.sampling.llm.faults import LateError, TooLargeError, TryError
+from steelyard.sampling.llm.completion_json import ECHO
+from steelyard.sampling.llm.faults import LateError, TooLargeError, TryError, error_message
 from steelyard.sampling.llm.prices import currency_of, price_of
-from steelyard.sampling.llm.reply import ECHO
 
 IDLE = 120.0  # seconds between two parts of a stream
 MAX_HELD_BACK = 2**16  # bytes of events that are held back

@@ -21,7 +21,7 @@ from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.vote_reply import new_header
 from steelyard.gateway.vote.vote_settings import VoteSettings
-from steelyard.sampling.online.standing import Standing
+from steelyard.sampling.online.cascade_walk import Standing
 
 HEARTBEAT = 10.0  # seconds
 PIECE = 48  # characters at least

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steelyard.sampling.llm.address import LEAST_REAL
+from steelyard.sampling.llm.completion_json import ECHO
 from steelyard.sampling.llm.faults import TooLargeError, TryError
-from steelyard.sampling.llm.reply import ECHO
 
 PREFIX = 4  # characters of a key at the end of a text that make it wait
 MAX_HEADERS = 32

@@ -35,8 +35,9 @@ from steelyard.gateway.vote.policies import policy_of
 from steelyard.gateway.vote.request_vote import Voting
 from steelyard.gateway.vote.vote_counter import VoteEntry
 from steelyard.gateway.vote.vote_settings import VoteSettings
-from steelyard.sampling.ask.ask import Outcome, place_of, unplanned
-from steelyard.sampling.online.standing import Standing
+from steelyard.sampling.ask.prepare import unplanned
+from steelyard.sampling.ask.sample_votes import Outcome, place_of
+from steelyard.sampling.online.cascade_walk import Standing
 from steelyard.voting.methods import method_class
 from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from steelyard.gateway.limits.request_budget import Allowance
 from steelyard.gateway.upstream.source import OverBudgetError
+from steelyard.sampling.llm.completion_json import MOST_TOKENS, Reply
 from steelyard.sampling.llm.faults import BusyError, GoneError, RefusedError, StatusError, TryError
-from steelyard.sampling.llm.reply import MOST_TOKENS, Reply
 
 OVER_BUDGET = "not retried: a retry could exceed the cost limit"
 # A proxy sends these in place of a reply that it lost, or did not wait for: the server may have billed it.

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from json import dumps
 from typing import Any, NamedTuple
 
+from steelyard.sampling.llm.completion_json import Choice
 from steelyard.sampling.llm.faults import TryError
-from steelyard.sampling.llm.reply import Choice
 
 REPLAY = "the upstream sent the same response again, under the same id"
 

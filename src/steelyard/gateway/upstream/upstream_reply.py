@@ -7,8 +7,8 @@ from typing import Any
 
 from steelyard.gateway.upstream.samples import choices_by_index, with_finish_reason
 from steelyard.gateway.upstream.source import Source
+from steelyard.sampling.llm.completion_json import ECHO, Reply, read_reply
 from steelyard.sampling.llm.faults import TooLargeError, TryError
-from steelyard.sampling.llm.reply import ECHO, Reply, read_reply
 
 LONGEST = 2**22  # bytes of one event
 LONGEST_STREAM = 2**28  # bytes of all events; 128,000 tokens with 20 alternatives each have as many

@@ -13,8 +13,8 @@ from steelyard.gateway.upstream.billing import has_usage, total_usage
 from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.vote.sample_request import SampleRequest
 from steelyard.gateway.vote.vote_settings import VoteSettings
-from steelyard.sampling.ask.ask import Outcome
-from steelyard.sampling.ask.cascade_outcome import CASCADE, CascadeAsked, Turn
+from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeAsked, Turn
+from steelyard.sampling.ask.sample_votes import Outcome
 from steelyard.sampling.llm.prices import Price, Prices, price_of
 from steelyard.voting.methods.base.method import Method
 

@@ -26,11 +26,10 @@ from steelyard.gateway.vote.sample_set import ALL, DEADLINE, SampleSet, Watch
 from steelyard.gateway.vote.scoring import Scorer
 from steelyard.gateway.vote.vote_counter import VoteCounter
 from steelyard.gateway.vote.vote_settings import VoteSettings
-from steelyard.sampling.ask.ask import SCORE, by_score, rule_applies, unplanned
-from steelyard.sampling.ask.ask_upstreams import unscored, without_scores
-from steelyard.sampling.ask.cascade_outcome import CascadeAsked
-from steelyard.sampling.ask.planned_samples import planned_counts
-from steelyard.sampling.llm.draws import Draw
+from steelyard.sampling.ask.ask_cascade import CascadeAsked
+from steelyard.sampling.ask.prepare import by_score, planned_counts, unplanned
+from steelyard.sampling.ask.sample_stream import Draw, unscored, without_scores
+from steelyard.sampling.ask.sample_votes import SCORE, rule_applies
 from steelyard.sampling.llm.faults import LateError, SpentError, TryError
 from steelyard.sampling.llm.prices import Prices
 from steelyard.voting.methods import method_class

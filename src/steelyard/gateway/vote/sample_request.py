@@ -23,8 +23,8 @@ from steelyard.gateway.vote.scoring import Scorer, scored
 from steelyard.runs.parameters import Abilities
 from steelyard.sampling.llm.address import CHAT
 from steelyard.sampling.llm.client import UNTIMED
+from steelyard.sampling.llm.completion_json import ECHO, Reply
 from steelyard.sampling.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
-from steelyard.sampling.llm.reply import ECHO, Reply
 
 NOT_SENT = frozenset({OURS, "n", *MANY, "stream", "stream_options", "seed", "model"})
 TICK = 0.05  # seconds before the deadline at which waiting for samples ends

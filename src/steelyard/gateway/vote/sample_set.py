@@ -15,10 +15,10 @@ from steelyard.gateway.upstream.samples import Replays, Sample
 from steelyard.gateway.vote.policies import Policy
 from steelyard.gateway.vote.sample_request import SampleRequest
 from steelyard.gateway.vote.vote_counter import RunningBallot, VoteCounter, VoteEntry
-from steelyard.sampling.ask.ask import place_of, rule_applies
 from steelyard.sampling.ask.ask_cascade import absent_samples, along
-from steelyard.sampling.online.merged_streams import merged
-from steelyard.sampling.online.standing import Standing
+from steelyard.sampling.ask.sample_stream import merged
+from steelyard.sampling.ask.sample_votes import place_of, rule_applies
+from steelyard.sampling.online.cascade_walk import Standing
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.stopping.cascade import Cascade
 

@@ -18,10 +18,9 @@ import polars as pl
 from steelyard.foundation.errors import SteelyardError
 from steelyard.gateway.limits.request_budget import NO_USAGE, ScoreUsage
 from steelyard.gateway.upstream.samples import Sample
-from steelyard.sampling.ask.ask import probability_of
+from steelyard.sampling.ask.sample_votes import probability_of
 from steelyard.sampling.llm.prices import Prices, price_of
-from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
-from steelyard.sampling.verifiers.step_splits import split
+from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, split
 from steelyard.tables.score_spelling import Score, parse_score
 
 AGAIN = 1.0  # seconds until a failed connection is retried

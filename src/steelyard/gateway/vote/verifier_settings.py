@@ -12,11 +12,9 @@ from steelyard.gateway.upstream.source import RETRIES
 from steelyard.gateway.vote.scoring import OwnLogprob, Scorer, Verified
 from steelyard.sampling.llm.address import NO_KEY, Address
 from steelyard.sampling.llm.client import UNTIMED
-from steelyard.sampling.llm.named_upstreams import Upstream
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.llm.prices import VERIFIER
-from steelyard.sampling.llm.upstream import check_upstream, served
-from steelyard.sampling.starting import started
+from steelyard.sampling.llm.upstreams import Upstream, check_upstream, served, started
 from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.protocol import ChatProtocol, RecordedProtocol
 from steelyard.sampling.verifiers.runners.many_requests import MOST

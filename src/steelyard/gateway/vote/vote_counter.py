@@ -19,12 +19,12 @@ from typing import NamedTuple, TypeVar
 from steelyard.answers.extract import kind_of
 from steelyard.answers.grouping import simple_keys
 from steelyard.answers.reader import AnswerReader
-from steelyard.sampling.ask.ask import Entered, Outcome, outcome_of
-from steelyard.sampling.ask.cascade_outcome import CascadeAsked, cascade_outcome, turns_of
-from steelyard.sampling.llm.draws import Draw
+from steelyard.sampling.ask.ask_cascade import CascadeAsked, cascade_outcome, turns_of
+from steelyard.sampling.ask.sample_stream import Draw
+from steelyard.sampling.ask.sample_votes import Entered, Outcome, outcome_of
 from steelyard.sampling.online.ballot import Ballot
+from steelyard.sampling.online.cascade_walk import Standing
 from steelyard.sampling.online.entry_pool import EntryPool
-from steelyard.sampling.online.standing import Standing
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.cascade import Cascade

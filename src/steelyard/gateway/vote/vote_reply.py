@@ -19,7 +19,7 @@ from steelyard.gateway.vote.decision import (
     usage_report,
 )
 from steelyard.gateway.vote.vote_settings import SELECTED
-from steelyard.sampling.ask.ask import Vote
+from steelyard.sampling.ask.sample_votes import Vote
 from steelyard.sampling.llm.prices import Prices
 
 COPIED = ("system_fingerprint", "service_tier")  # of the upstream's own reply

@@ -1,32 +1,41 @@
-"""One question along a plan's cascade: a step asks its upstreams at once, and the next one waits for what they say.
+"""Asks one question along a plan's cascade: each step asks its upstreams at once and waits for their answers.
 
-The plan's ballot decides whom to ask, by the order of the cascade and the numbers of samples, never by who was quick.
-An upstream that gives nothing, or that is not there, is a source that does not answer: the cascade goes on without it.
+The plan's ballot decides which upstream is next, by the order of the cascade and the numbers of samples, never by which
+answered first. An upstream that gives nothing, or is missing, is a source without an answer: the cascade continues.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from steelyard.foundation.errors import PlanError, SettingError, SteelyardWarning, did_you_mean
-from steelyard.sampling.ask.ask import answer_of, in_order
-from steelyard.sampling.ask.ask_upstreams import Asking, together
-from steelyard.sampling.llm.draws import Draw
+from steelyard.sampling.ask.sample_stream import Draw, SampleRequest, together
+from steelyard.sampling.ask.sample_votes import AnswerTotal, Entered, Outcome, Vote, answer_of, in_order
 from steelyard.sampling.online.ballot import Ballot
-from steelyard.sampling.online.standing import Standing
+from steelyard.sampling.online.cascade_walk import Standing
+from steelyard.tables.columns import CHARACTERS
+from steelyard.voting.fitting.answer_odds import Panel
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.source_vote import SourceVote
+from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.cascade import Cascade
 
-Asked = TypeVar("Asked")
-Came = TypeVar("Came")
+Request = TypeVar("Request")
+Sample = TypeVar("Sample")
+CASCADE = "cascade"  # what its votes are by
+SKIPPED = "the cascade never asks it"
+ABSENT = "no upstream has its name"
 
 
 def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Cascade | None:
-    """The cascade that a plan has for these upstreams, after a look at their names; None for a plan without one."""
+    """The cascade of a plan, checked against the names of the upstreams; None for a plan without one."""
     cascade = voter.cascade_ if voter else None
     if voter is None or cascade is None:
         return None
@@ -49,46 +58,139 @@ def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Ca
 
 
 class HasStanding(Protocol):
-    """A ballot, by its standing alone."""
+    """A ballot, as far as `along` needs it."""
 
     @property
     def standing(self) -> Standing: ...
 
 
 async def along(
-    ballot: HasStanding, here: Mapping[str, Asked], ask: Callable[[list[Asked]], AsyncGenerator[Came]]
-) -> AsyncGenerator[Came]:
-    """Ask as the ballot says and yield what comes: whoever takes it counts it before the next.
+    ballot: HasStanding, here: Mapping[str, Request], ask: Callable[[list[Request]], AsyncGenerator[Sample]]
+) -> AsyncGenerator[Sample]:
+    """Ask the sources that the ballot names next, and yield their samples; the caller adds each to the ballot.
 
-    The samples of a source that is not `here` are counted before it begins, as those of one that gives nothing.
+    The samples of sources that are not `here` must have been added before, without an answer.
     """
     while now := ballot.standing.next:
-        async with aclosing(ask([here[name] for name in now])) as coming:
-            async for came in coming:
-                yield came
+        async with aclosing(ask([here[name] for name in now])) as stream:
+            async for sample in stream:
+                yield sample
 
 
 def absent_samples(cascade: Cascade, here: Collection[str]) -> list[tuple[str, int]]:
-    """The sources that the cascade may ask and that are not there, with the number of each sample that they owe."""
+    """The samples, as (source, number), of the sources of a cascade that no upstream stands for."""
     absent = [name for name in cascade.sources if name not in here]
     return [(name, sample) for name in absent for sample in range(cascade.samples_of(name))]
 
 
 async def in_turn(
-    asking: Sequence[Asking], ballot: Ballot, cascade: Cascade, kind: str, progress: Callable[[Draw], None]
+    requests: Sequence[SampleRequest], ballot: Ballot, cascade: Cascade, kind: str, progress: Callable[[Draw], None]
 ) -> list[Draw]:
-    """Ask as the cascade says, and return what came; `kind` is how answers are read."""
-    by_name, came = {each.name: each for each in asking}, list[Draw]()
+    """Ask the upstreams in the order of the cascade, and return the samples; `kind` is how answers are read."""
+    by_name, samples = {request.name: request for request in requests}, list[Draw]()
     for name, sample in absent_samples(cascade, by_name):
         ballot.add(None, sample=sample, source=name)
-    async with aclosing(along(ballot, by_name, together)) as coming:
-        async for draw in coming:
+    async with aclosing(along(ballot, by_name, together)) as stream:
+        async for draw in stream:
             progress(draw)
-            came.append(draw)
+            samples.append(draw)
             answer = answer_of(draw, kind)
             ballot.add(answer, sample=draw.sample, source=draw.source)
-    return in_order(came)
+    return in_order(samples)
 
 
 def _warn(text: str) -> None:
     warnings.warn(text, SteelyardWarning, stacklevel=4)
+
+
+class Turn(NamedTuple):
+    """One source of a cascade: whether it was asked and why, its samples and their cost."""
+
+    source: str
+    asked: bool
+    why: str
+    samples: int = 0
+    tokens: float = 0.0  # as the server counts them, else the characters / 4
+    cost: float | None = None  # by the plan's prices; None where it has none
+
+
+@dataclass(frozen=True)
+class CascadeAsked:
+    """The turns of the sources of a cascade for one question."""
+
+    described: str
+    turns: list[Turn]
+
+    @property
+    def cost(self) -> float | None:
+        """What the question cost; None where the plan has no prices."""
+        known = [turn.cost for turn in self.turns if turn.asked and turn.cost is not None]
+        return sum(known) if known else None
+
+
+def cascade_outcome(pool: Pool, entered: Sequence[Entered], cascade: Cascade, standing: Standing) -> Outcome:
+    """Vote on the samples of the sources that were asked, by what the cascade has learned about them together.
+
+    The responses of the pool are those `entered`, in their order.
+    """
+    panel = Panel.of(pool)
+    replayed = cascade.replay(panel)
+    asked = _asked(cascade, panel)
+    odds = dict(zip(asked, cascade.odds[asked], strict=False))
+    samples = Counter(one.source for one in entered)
+    weights = np.array([odds[one.source] / samples[one.source] for one in entered])
+    names = [] if pool.names is None else list(pool.names)
+    read = pool.answer >= 0
+    held = np.bincount(pool.answer[read], minlength=len(names))
+    total = np.bincount(pool.answer[read], weights[read], len(names))
+    totals = [AnswerTotal(str(name), int(held[k]), float(total[k])) for k, name in enumerate(names)]
+    return Outcome(
+        answer=None if replayed.row[0] < 0 else names[int(panel.code[replayed.row[0]])],
+        confidence=float(replayed.confidence[0]),
+        share=standing.share,
+        margin=standing.margin,
+        answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
+        votes=[
+            Vote(one.sample, names[code], one.score, weight, None, one.source)
+            if code >= 0
+            else Vote(one.sample, None, one.score, None, None, one.source)
+            for one, code, weight in zip(entered, pool.answer.tolist(), weights.tolist(), strict=True)
+        ],
+        none_correct=None,
+    )
+
+
+def turns_of(pool: Pool, draws: Sequence[Draw], cascade: Cascade, upstreams: Sequence[str]) -> CascadeAsked:
+    """For every source of the cascade, and every upstream, whether it was asked and why."""
+    panel = Panel.of(pool)
+    asked = _asked(cascade, panel)
+    turns = []
+    for name in cascade.sources:
+        if name in asked and name in upstreams:
+            turns.append(_turn(name, [draw for draw in draws if draw.source == name], cascade))
+        else:
+            turns.append(Turn(name, False, ABSENT if name in asked else _passed(name, cascade, panel)))
+    turns += [Turn(name, False, SKIPPED) for name in upstreams if name not in cascade.sources]
+    return CascadeAsked(cascade.described(), turns)
+
+
+def _asked(cascade: Cascade, panel: Panel) -> tuple[str, ...]:
+    """The sources that were asked, sorted, including those without a sample in the panel."""
+    names = panel.names + tuple(name for name in cascade.sources if name not in panel.names)
+    return tuple(sorted(name for name, was in zip(names, cascade.replay(panel).asked[0], strict=True) if was))
+
+
+def _turn(name: str, draws: Sequence[Draw], cascade: Cascade) -> Turn:
+    samples = [draw.choice for draw in draws if draw.choice]
+    tokens = sum(len(c.text) / CHARACTERS if c.tokens is None else c.tokens for c in samples)
+    why = next(iter({draw.reason or "" for draw in draws if not draw.choice}), "") if not samples else ""
+    cost = cascade.origin.cost(name, tokens=tokens, samples=len(samples))
+    return Turn(name, True, f"it gave no sample: {why}" if why else "its turn came", len(samples), tokens, cost)
+
+
+def _passed(name: str, cascade: Cascade, panel: Panel) -> str:
+    """Why a source was not asked: at which confidence it would have been, and the confidence at that point."""
+    index = next(i for i, step in enumerate(cascade.steps) if name in step.sources)
+    before = replace(cascade, steps=cascade.steps[:index]).replay(panel)
+    step = cascade.steps[index]
+    return f"asked only {step.where()}, and it was {float(before.confidence[0]):.3f}"

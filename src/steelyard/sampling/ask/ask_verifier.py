@@ -1,4 +1,4 @@
-"""A verifier that reads the samples of one question, all of them or on demand; and what became of each."""
+"""Scores the samples of one question with a verifier, all of them or on demand."""
 
 from __future__ import annotations
 
@@ -15,18 +15,14 @@ import polars as pl
 from steelyard.foundation.errors import SettingError, SteelyardWarning, VerifierError
 from steelyard.runs.on_demand import asked_column, has_text
 from steelyard.runs.usage import Usage
-from steelyard.sampling.llm.draws import Draw
-from steelyard.sampling.llm.named_upstreams import Upstream
-from steelyard.sampling.llm.upstream import Serve, check_upstream
-from steelyard.sampling.score.frugal_rule import Frugal, frugal_rule, score_of_plan
-from steelyard.sampling.score.frugal_walk import Walk
+from steelyard.sampling.ask.sample_stream import Draw
+from steelyard.sampling.llm.upstreams import Serve, Upstream, check_upstream, started
+from steelyard.sampling.score.frugal_rule import Frugal, Walk, frugal_rule, score_of_plan
 from steelyard.sampling.score.score_samples import usage_of_score
-from steelyard.sampling.starting import started
 from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol
 from steelyard.sampling.verifiers.runners.where import check_place, connect
-from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
-from steelyard.sampling.verifiers.step_splits import known_split, split
+from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, known_split, split
 from steelyard.tables import read
 from steelyard.tables.score_columns import NO_SCORE
 from steelyard.tables.source_column import USUAL
@@ -41,7 +37,7 @@ WHY = {
 
 
 class Verified(NamedTuple):
-    """What a verifier said of the samples, row by row: steps (None: nothing), whether it was asked, and in words."""
+    """The scores of the samples, row by row: steps (None: no score), whether it was scored, and its state in words."""
 
     column: str
     steps: list[list[float] | None]
@@ -57,7 +53,7 @@ class Verified(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadBy:
-    """How a question's samples were read: by whom, by which rule, and how many texts; `why` the others were not."""
+    """Which verifier scored the samples, by which rule, and how many texts; `why` others were left out."""
 
     verifier: str
     rule: str | None
@@ -69,7 +65,7 @@ class ReadBy:
 
 @dataclass(frozen=True)
 class Verifying:
-    """A verifier, where it runs and what it is asked for, checked before anything is sampled."""
+    """A verifier, where it runs and what it scores, checked before anything is sampled."""
 
     name: str
     protocol: Protocol
@@ -80,26 +76,26 @@ class Verifying:
     frugal: Frugal | None
 
     async def verified(self, question: str, rows: Sequence[Draw], answers: str, serve: Serve) -> Verified:
-        """Have the samples read, in this order; a verifier that need not read anything is not even connected to."""
-        spoken = [draw.choice.text if draw.choice else None for draw in rows]
+        """Score the samples; the verifier is connected to only if there is anything to score."""
+        texts = [draw.choice.text if draw.choice else None for draw in rows]
         steps: list[list[float] | None] = [None] * len(rows)
-        states = [NOT_ASKED if has_text(text) else NO_TEXT for text in spoken]
+        states = [NOT_ASKED if has_text(text) else NO_TEXT for text in texts]
         spent = Usage()
         walk = None if self.frugal is None else _walk(self.frugal, rows, answers)
         async with AsyncExitStack() as stack:
             runner: Runner | None = None
-            while readings := walk.next() if walk else _all(spoken, states):
+            while readings := walk.next() if walk else _all(texts, states):
                 runner = runner or await self._connected(stack, serve)
                 of = {copies[0]: copies for copies in readings}
-                async with aclosing(runner.score(self._items(question, spoken, of))) as results:
+                async with aclosing(runner.score(self._items(question, texts, of))) as results:
                     async for item, result in results:
                         copies = of[item.sample["sample"]]
-                        said = result.steps if isinstance(result, Scores) else None
+                        scores = result.steps if isinstance(result, Scores) else None
                         spent += usage_of_score(result)
                         for row in copies:
-                            steps[row], states[row] = said, _state(result, row, copies[0])
+                            steps[row], states[row] = scores, _state(result, row, copies[0])
                         if walk and self.frugal:
-                            walk.tell(copies, self.frugal.values([said])[0] if said else float("nan"))
+                            walk.tell(copies, self.frugal.values([scores])[0] if scores else float("nan"))
         _need_any(self.name, steps, states)
         return Verified(self.name, steps, [state != NOT_ASKED for state in states], states, spent)
 
@@ -110,14 +106,14 @@ class Verifying:
         stack.push_async_callback(runner.close)
         return runner
 
-    def _items(self, question: str, spoken: Sequence[str | None], rows: Iterable[int]) -> Iterator[Item]:
+    def _items(self, question: str, texts: Sequence[str | None], rows: Iterable[int]) -> Iterator[Item]:
         for row in rows:
-            yield Item(question, split(spoken[row] or "", self.split), {"sample": row})
+            yield Item(question, split(texts[row] or "", self.split), {"sample": row})
 
     def check_plan(self, voter: Method, plan: str) -> None:
-        """Refuse a plan that goes by something else; say where its stopping rule has no scores to go by."""
+        """Refuse a plan for another score; warn if its stopping rule would have no scores."""
         if voter.cascade_:
-            raise SettingError(f"{plan} has a cascade, which goes by answers alone: leave --verifier away")
+            raise SettingError(f"{plan} has a cascade, which goes by answers alone: omit --verifier")
         if voter.reads_scores():
             score_of_plan(voter, plan, self.name)
         if voter.stopping_ is not None:
@@ -128,12 +124,17 @@ class Verifying:
                 stacklevel=3,
             )
 
-    def told(self, found: Verified) -> ReadBy:
-        """What was read and why the rest was not."""
+    def summary(self, verified: Verified) -> ReadBy:
+        """How many samples were scored, and why the others were not."""
         rule = self.frugal.rule.name if self.frugal else None
-        left = found.states.count(NOT_ASKED)
+        left = verified.states.count(NOT_ASKED)
         return ReadBy(
-            self.name, rule, found.states.count(READ), len(found.states), left, WHY.get(rule or "") if left else None
+            self.name,
+            rule,
+            verified.states.count(READ),
+            len(verified.states),
+            left,
+            WHY.get(rule or "") if left else None,
         )
 
 
@@ -148,14 +149,14 @@ def verifying(
     frugal: str | bool | None,
     answers: str,
 ) -> Verifying | None:
-    """Check a verifier and its place; one that asks a chat server asks the upstream, where no other is named."""
+    """Check a verifier and where it runs; one that asks a chat server asks the upstream unless another is named."""
     if verifier is None:
         if frugal or at is not None or local or model is not None:
-            raise SettingError("name the verifier that is to read the samples with --verifier NAME")
+            raise SettingError("name the verifier of the samples with --verifier NAME")
         return None
     protocol, known = find_verifier(verifier)
     if isinstance(protocol, RecordedProtocol):
-        raise SettingError(f"{known.name} is what 'ask' weighs by on its own: leave --verifier {verifier} away")
+        raise SettingError(f"{known.name} is what 'ask' weighs by without a verifier: omit --verifier {verifier}")
     if at is None and not local and isinstance(protocol, ChatProtocol) and len(upstreams) == 1:
         at, model = upstreams[0].url, model or upstreams[0].model
     check_place(known.name, protocol, at=at is not None, local=local)
@@ -169,7 +170,7 @@ def verifying(
 
 
 def _walk(frugal: Frugal, rows: Sequence[Draw], answers: str) -> Walk:
-    """The walk over one question, with nothing asked but what has no text."""
+    """The walk over one question; samples without text need no score."""
     texts = [draw.choice.text if draw.choice else None for draw in rows]
     table = pl.DataFrame({"question": ["asked"] * len(rows), "response": pl.Series(texts, dtype=pl.String)})
     source = USUAL if frugal.voter.weighs_sources else None
@@ -180,13 +181,13 @@ def _walk(frugal: Frugal, rows: Sequence[Draw], answers: str) -> Walk:
     return Walk(frugal.rule, frugal.voter, pool, empty, np.full(len(rows), np.nan))
 
 
-def _all(spoken: Sequence[str | None], states: Sequence[str]) -> list[list[int]]:
-    """All texts that were not asked yet, copies together."""
-    found: dict[str, list[int]] = {}
-    for row, text in enumerate(spoken):
+def _all(texts: Sequence[str | None], states: Sequence[str]) -> list[list[int]]:
+    """The rows of every text without a score, copies together."""
+    rows: dict[str, list[int]] = {}
+    for row, text in enumerate(texts):
         if states[row] == NOT_ASKED and text is not None:
-            found.setdefault(text, []).append(row)
-    return list(found.values())
+            rows.setdefault(text, []).append(row)
+    return list(rows.values())
 
 
 def _state(result: Scores | str, row: int, origin: int) -> str:
@@ -196,7 +197,7 @@ def _state(result: Scores | str, row: int, origin: int) -> str:
 
 
 def _need_any(name: str, steps: Sequence[object], states: Sequence[str]) -> None:
-    """A verifier that fails at everything it was asked for has not verified anything."""
+    """Fail if the verifier failed on every sample."""
     failed = [state for state in states if state.startswith("failed: ")]
-    if failed and not any(said is not None for said in steps):
+    if failed and all(scores is None for scores in steps):
         raise VerifierError(f"{name} read none of the {len(failed)} samples it was asked for ({failed[0]})")

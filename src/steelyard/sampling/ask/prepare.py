@@ -1,32 +1,35 @@
-"""What `ask` settles before it sends a request; an estimate of its cost makes the same checks."""
+"""Checks the options of `ask` before a request is sent: its plan, upstreams and numbers of samples."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steelyard.foundation.errors import SettingError
+from steelyard.foundation.errors import PlanError, SettingError, SteelyardWarning
 from steelyard.runs.parameters import Sampling
-from steelyard.sampling.ask.ask import SCORE, planned, rule_applies
 from steelyard.sampling.ask.ask_cascade import cascade_for
 from steelyard.sampling.ask.ask_verifier import Verifying, verifying
-from steelyard.sampling.ask.planned_samples import SAMPLES, samples_to_draw
+from steelyard.sampling.ask.sample_votes import COPY, SCORE, rule_applies
 from steelyard.sampling.llm.embedded import LOCAL
-from steelyard.sampling.llm.named_upstreams import Named, Upstream, read_upstreams
+from steelyard.sampling.llm.upstreams import Named, Upstream, read_upstreams
 from steelyard.tables.plan_reading import answers_to_question
 from steelyard.tables.prompts import read_template
-from steelyard.voting.methods import load
+from steelyard.voting.methods import load, method_class
+from steelyard.voting.methods.base.calibration_checks import listed
 from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.source_vote import SourceVote
 from steelyard.voting.stopping.cascade import Cascade
 
 TOKENS, LOCAL_TOKENS = 2048, 512
+SAMPLES = 8  # of every upstream, by default
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """One question, checked: whom to ask for how many samples, how to read and score them, and how to vote."""
+    """The checked options: which upstreams to ask for how many samples, how to read and score them, and how to vote."""
 
     prompt: str
     upstreams: tuple[Upstream, ...]  # those that are asked
@@ -105,6 +108,107 @@ def prepare(
 
 
 def longest_sample(url: str, max_tokens: int | None) -> int:
-    """The most tokens of a sample, by default fewer for the embedded LLM, which is slow."""
-    usual = LOCAL_TOKENS if url == LOCAL else TOKENS
-    return usual if max_tokens is None else max_tokens
+    """The token limit of a sample; the default is lower for the embedded LLM, which is slow."""
+    if max_tokens is not None:
+        return max_tokens
+    return LOCAL_TOKENS if url == LOCAL else TOKENS
+
+
+def samples_to_draw(voter: Method | None, names: Sequence[str], n: int | None = None) -> dict[str, int]:
+    """Return the samples to draw of each upstream: n of each or, without n, as many as the plan says.
+
+    Upstreams that the plan does not ask are left out. `names` is empty for one upstream without a name.
+    """
+    upstreams = tuple(names) or ("",)
+    cascade = voter.cascade_ if voter else None
+    if cascade:
+        return {name: cascade.samples_of(name) for name in cascade.sources if name in upstreams}  # in its order
+    counts = voter.samples_ if voter else None
+    if counts and "" not in counts:
+        return _of_sources(counts, upstreams, n)
+    if n is None and voter and not counts and voter.stopping_ and rule_applies(voter):
+        counts = {"": voter.stopping_.cap}
+    if n is None and counts:
+        return planned_counts(counts, upstreams)
+    return dict.fromkeys(upstreams, SAMPLES if n is None else n)
+
+
+def planned_counts(counts: Mapping[str, int], upstreams: Sequence[str]) -> dict[str, int]:
+    """Return the samples of each upstream that a plan asks; those of a plan for one LLM are shared by all.
+
+    >>> planned_counts({"gpt": 4}, ["gpt", "phi"]), planned_counts({"": 5}, ["gpt", "phi"])
+    ({'gpt': 4}, {'gpt': 3, 'phi': 3})
+    """
+    if "" in counts:
+        return dict.fromkeys(upstreams, -(-counts[""] // len(upstreams)))
+    return {name: counts[name] for name in upstreams if name in counts}
+
+
+def _of_sources(counts: Mapping[str, int], upstreams: Sequence[str], n: int | None) -> dict[str, int]:
+    """Return the samples of a plan with a number per source; every source must have an upstream."""
+    if missing := [name for name in counts if name not in upstreams]:
+        raise PlanError(
+            f"the plan draws samples of {', '.join(counts)}, and no upstream is named {', '.join(missing)}: name the "
+            f"upstreams as it does, --upstream {missing[0]}=URL,.."
+        )
+    if skipped := [name for name in upstreams if name not in counts]:
+        _warn(f"the plan draws no samples of {', '.join(skipped)}, so they are not asked")
+    if n is None:
+        return planned_counts(counts, upstreams)
+    if set(counts.values()) != {n}:
+        planned = ", ".join(f"{name} {count}" for name, count in counts.items())
+        _warn(f"the plan was made for other numbers of samples ({planned}) than -n {n}: leave -n out to follow it")
+    return {name: n for name in upstreams if name in counts}
+
+
+def planned(
+    path: Path, *, n: int, model: str, sources: Sequence[str] = (), verifier: str | None = None
+) -> tuple[Method, str]:
+    """Read a plan and its score; refuse a plan for a score that is not available while sampling.
+
+    `verifier` is the one that scores the samples, if any. `sources` are the names of several upstreams. A plan for
+    sources needs them; any other weighs all samples alike.
+    """
+    voter = load(path)
+    fitted = voter.fitted_on_
+    score = fitted.score if fitted else None
+    if voter.oracle:
+        raise PlanError(f"{path} is for {voter.name}, an oracle that reads the correct answers: ask with another plan")
+    cascade = voter.cascade_
+    names = list(voter.weights_) if isinstance(voter, SourceVote) else list(cascade.sources if cascade else ())
+    if any(names) and not sources:
+        raise PlanError(f"{path} weighs {listed(names)}: name the upstreams as it does, --upstream {names[0]}=URL,..")
+    if cascade:
+        return voter, SCORE  # it uses answers alone, and sets the numbers of samples itself
+    if by_score(voter) and (score is None or score.partition(":")[0] not in (SCORE, COPY, verifier)):
+        raise PlanError(
+            f"{path} weighs by the score {score!r}, which is not available while asking: fit a plan with --score "
+            f"{SCORE}, name the verifier with --verifier, or use generate, score and vote"
+        )
+    upstreams = max(1, len(sources))
+    counted = voter.samples_ is None and not rule_applies(voter)  # else the plan says how many samples to draw
+    if fitted and voter.learns and not voter.weighs_sources and counted and fitted.n != n * upstreams:
+        _warn(
+            f"the plan was fitted at {fitted.n} samples per question, this vote is over {n * upstreams}: "
+            f"ask with -n {max(1, fitted.n // upstreams)}"
+        )
+    if fitted and voter.learns and fitted.llm not in (None, model):
+        _warn(f"the plan was fitted on responses of {fitted.llm}, these are of {model}: its weights may not hold")
+    return voter, score if by_score(voter) and score else SCORE
+
+
+def by_score(voter: Method) -> bool:
+    """Whether a plan needs scores; a committee does if it has learned weights of the scores of its sources."""
+    return voter.scored or (voter.weighs_sources and voter.reads_scores())
+
+
+def unplanned(scored: bool, several: bool = False) -> Method:
+    """The method without a plan: responses are weighted by their scores if there are any, else each counts once.
+
+    The scores of several LLMs are not comparable, so there each counts once.
+    """
+    return method_class("vanilla" if scored and not several else "majority")()
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, SteelyardWarning, stacklevel=4)

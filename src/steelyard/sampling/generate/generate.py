@@ -1,56 +1,37 @@
-"""The job behind `steelyard generate`: ask for every sample a run still misses, and stop well when told to."""
+"""The job behind `steelyard generate`: requests every missing sample of a run, and stops cleanly."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from steelyard.foundation.errors import SettingError, UpstreamError, need_numbers
+from steelyard.foundation.errors import UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
+from steelyard.runs.run import Run
 from steelyard.runs.source_share import Share
 from steelyard.runs.usage import Usage
-from steelyard.sampling.generate.noted_abilities import abilities_key, noted_abilities
-from steelyard.sampling.generate.one_request import Asker
-from steelyard.sampling.generate.request_batch import Batch, Limits
+from steelyard.sampling.generate.generate_order import How
+from steelyard.sampling.generate.one_request import Asker, Batch
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.client import Client
-from steelyard.sampling.llm.pace import START, Pace
+from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.llm.probe import probe
 from steelyard.sampling.progress import Allowed, Progress
 from steelyard.tables.prompts import Template
 
 TICK = 0.2  # seconds
-GRACE = 1.5  # seconds that requests under way are given to arrive after Ctrl-C
-
-
-@dataclass(frozen=True)
-class How:
-    """How to ask, as opposed to what for: nothing here changes what a sample is."""
-
-    concurrency: int = 64
-    start: int = START
-    fan_out: bool = False
-    logprobs: bool = True
-    limits: Limits = field(default_factory=Limits)
-    max_failures: str | int = "10%"
-
-    def __post_init__(self) -> None:
-        """Refuse what would never begin."""
-        need_numbers(concurrency=self.concurrency)
-        least = min(self.concurrency, self.start)
-        if least < 1:
-            raise SettingError(f"cannot have {least} requests at once: --concurrency is at least 1")
+GRACE = 1.5  # seconds that requests under way have to finish after Ctrl-C
 
 
 class Generate:
-    """One go at a source's share of a run: `await Generate(..).work()`.
+    """Fills a source's share of a run: `await Generate(..).work()`.
 
     `base` identifies the server in the run's notes; the embedded LLM has a new address each time it starts.
-    `stop()` ends it early and saves what arrives within a moment.
+    `stop()` ends it early and saves what arrives within GRACE seconds.
     """
 
     def __init__(
@@ -80,13 +61,13 @@ class Generate:
         return self._stop.is_set()
 
     async def work(self) -> Progress:
-        """Ask for all that is missing; a finished run asks nothing."""
+        """Request all missing samples; a finished run sends no request."""
         if next(self.share.missing(), None) is None:
             return self.progress
         limits = self.how.limits
         async with Client(self.address, try_timeout=limits.try_timeout) as client:
-            finding = asyncio.create_task(self._find(client))
-            await self._unless_stopped(finding)
+            probing = asyncio.create_task(self._find_abilities(client))
+            await self._unless_stopped(probing)
             if self.stopped or self.abilities is None:
                 return self.progress
             pace = Pace(self.how.concurrency, start=self.how.start)
@@ -102,49 +83,49 @@ class Generate:
         self._watch(self.progress)
         return self.progress
 
-    async def _find(self, client: Client) -> None:
-        """What the server can do: as found before, or by asking it."""
-        about = self._about()
-        self.abilities = noted_abilities(self.run, about)
+    async def _find_abilities(self, client: Client) -> None:
+        """Read from the run's notes, or probe, what the server supports."""
+        key = self._abilities_key()
+        self.abilities = noted_abilities(self.run, key)
         if self.abilities is not None:
             return
         patience = self.how.limits.sample_timeout
         self.abilities = await probe(
-            client, self.sampling, wanted=about["wanted"], logprobs=self.how.logprobs, patience=patience
+            client, self.sampling, wanted=key["wanted"], logprobs=self.how.logprobs, patience=patience
         )
         self.note(self.abilities)
 
-    def _about(self) -> dict[str, Any]:
-        """What a finding holds for."""
+    def _abilities_key(self) -> dict[str, Any]:
+        """The server, model and kind of request that the abilities apply to."""
         how, sampling = self.how, self.sampling
         return abilities_key(self.base, sampling.model, sampling.n, fan_out=how.fan_out, logprobs=how.logprobs)
 
     def note(self, able: Abilities) -> None:
-        """Write down what was found, if it is new."""
-        note = {"kind": "note", "note": "abilities", **self._about(), "abilities": asdict(able)}
+        """Note the abilities in the run, if they are new."""
+        note = {"kind": "note", "note": "abilities", **self._abilities_key(), "abilities": asdict(able)}
         if note not in self.run.state.notes:
             self.run.add_now([note])
 
     async def _all(self, asker: Asker) -> None:
-        """Start batches as there is room for them; the first thing that cannot be lived with ends them all."""
-        room = asyncio.Semaphore(2 * self.how.concurrency)  # some wait for the disk while others ask
+        """Start batches, a limited number at once; the first error ends them all."""
+        slots = asyncio.Semaphore(2 * self.how.concurrency)  # some wait for the disk while others send
 
         async def settle(batch: Batch) -> None:
             try:
                 await asker.settle(batch)
             finally:
-                room.release()
+                slots.release()
 
         try:
             async with asyncio.TaskGroup() as group:
                 for batch in self._batches(asker):
-                    await room.acquire()
+                    await slots.acquire()
                     group.create_task(settle(batch))
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
 
     def _batches(self, asker: Asker) -> Iterator[Batch]:
-        """Samples that follow each other, as many as one request may ask for; made as they are taken."""
+        """Batches of consecutive samples, as many as one request may ask for; made lazily."""
         prompts = dict(self.run.questions.select("question", "prompt").iter_rows())
         for question, keys in groupby(self.share.missing(), key=lambda key: key[0]):
             prompt = self.template.fill(prompts[question])
@@ -166,11 +147,11 @@ class Generate:
         if progress.failed > self.allowed.count:
             raise UpstreamError(
                 f"{progress.failed} of {progress.wanted} samples failed, more than --max-failures {self.allowed.text}; "
-                f"the last reason: {progress.reason}; the others are safe: fix it and run the same command again"
+                f"the last reason: {progress.reason}; the others are saved: fix it and run the same command again"
             )
 
     async def _tick(self, asker: Asker | None) -> None:
-        """Tell the watcher where the work stands, a few times a second."""
+        """Report progress, a few times a second."""
         while True:
             if asker:
                 self.progress.under_way, self.progress.waiting = asker.pace.under_way, asker.pace.closed_for
@@ -178,9 +159,9 @@ class Generate:
             await asyncio.sleep(TICK)
 
     async def _unless_stopped(self, task: asyncio.Task[None], asker: Asker | None = None) -> None:
-        """Wait for a task; when told to stop, let what is under way arrive for a moment, then end it.
+        """Wait for a task; on a stop give requests under way GRACE seconds, then cancel it.
 
-        A watcher that raises an error stops it likewise, and the error is raised when all that arrived is saved.
+        An error of the progress callback stops it too, and is raised when all that arrived is saved.
         """
         waiting = asyncio.create_task(self._stop.wait())
         ticking = asyncio.create_task(self._tick(asker))
@@ -205,3 +186,16 @@ class Generate:
                 raise
         if wrong is not None:
             raise wrong
+
+
+def abilities_key(base: str, model: str, n: int, *, fan_out: bool, logprobs: bool) -> dict[str, Any]:
+    """The server, the model and the kind of request that a note applies to."""
+    return {"upstream": base, "model": model, "wanted": 1 if fan_out else n, "tried_logprobs": logprobs}
+
+
+def noted_abilities(run: Run, key: dict[str, Any]) -> Abilities | None:
+    """The abilities in the latest note with this key; None if there is no such note."""
+    for note in reversed(run.state.notes):
+        if note.get("note") == "abilities" and key.items() <= note.items():
+            return Abilities(**note["abilities"])
+    return None

@@ -1,31 +1,123 @@
-"""What `generate` was asked for, read and checked: it can be handed to another process."""
+"""The options of `generate`, each named and typed once, and the order they become, which another process can take."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Required, TypedDict, TypeVar, Unpack, cast, get_type_hints
 
 import polars as pl
 
 from steelyard.answers.auto_kind import Evidence, choose_kind
 from steelyard.answers.extract import AUTO, check_kind
-from steelyard.foundation.errors import SteelyardNote, SteelyardWarning
+from steelyard.foundation.errors import SettingError, SteelyardNote, SteelyardWarning, need_numbers
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import Sampling
-from steelyard.sampling.generate.generate import How
-from steelyard.sampling.generate.generate_options import GenerateOptions, with_defaults
-from steelyard.sampling.generate.request_batch import Limits
-from steelyard.sampling.llm.named_upstreams import Upstream, read_upstreams
+from steelyard.sampling.llm.pace import START
+from steelyard.sampling.llm.upstreams import Named, Upstream, read_upstreams
 from steelyard.sampling.progress import Allowed
 from steelyard.tables.prompts import Template, read_template
 from steelyard.tables.question_files import fingerprint, read_questions
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+LEAST = 0.01  # seconds of the shortest timeout
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Retries per request, and the timeouts in seconds of one try and of a sample with all its tries."""
+
+    retries: int = 2
+    try_timeout: float = 600.0
+    sample_timeout: float = 3600.0
+
+    def __post_init__(self) -> None:
+        """Refuse invalid limits before any request is sent."""
+        need_numbers(retries=self.retries, try_timeout=self.try_timeout, sample_timeout=self.sample_timeout)
+        if self.retries < 0:
+            raise SettingError(f"cannot try again {self.retries} times: --retries is at least 0")
+        for name, seconds in (("try", self.try_timeout), ("sample", self.sample_timeout)):
+            if not seconds >= LEAST:  # catches NaN too
+                raise SettingError(f"cannot wait {seconds} s for a {name}: --{name}-timeout is at least {LEAST}")
+
+
+@dataclass(frozen=True)
+class How:
+    """How requests are sent. Nothing here changes the samples."""
+
+    concurrency: int = 64
+    start: int = START
+    fan_out: bool = False
+    logprobs: bool = True
+    limits: Limits = field(default_factory=Limits)
+    max_failures: str | int = "10%"
+
+    def __post_init__(self) -> None:
+        """Refuse a concurrency below 1."""
+        need_numbers(concurrency=self.concurrency)
+        smallest = min(self.concurrency, self.start)
+        if smallest < 1:
+            raise SettingError(f"cannot have {smallest} requests at once: --concurrency is at least 1")
+
+
+class GenerateOptions(TypedDict, total=False):
+    """Keyword arguments, passed on as `**options`; defaults are those of Sampling, How and Limits, or None."""
+
+    upstream: Required[Named]
+    model: Named | None
+    n: int
+    temperature: float
+    top_p: float
+    max_tokens: int
+    seed: int
+    prompt: str | Path | None
+    answers: str | None
+    limit: int | None
+    concurrency: int
+    fan_out: bool
+    logprobs: bool
+    retries: int
+    try_timeout: float
+    sample_timeout: float
+    max_failures: str | int
+    key_env: Named
+    rename: dict[str, str] | None
+
+
+DEFAULTS = {field.name: field.default for kind in (Limits, How, Sampling) for field in fields(kind)}
+DEFAULTS |= {"upstream": Parameter.empty, "model": None, "key_env": "OPENAI_API_KEY"}
+PARAMETERS = [
+    Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=annotation)
+    for name, annotation in get_type_hints(GenerateOptions).items()
+]
+
+
+def with_defaults(options: GenerateOptions) -> GenerateOptions:
+    """All options; one that is missing or unknown is a TypeError, as in any call.
+
+    >>> with_defaults({"upstream": "local"})["n"]
+    32
+    """
+    bound = Signature(PARAMETERS).bind(**options)
+    bound.apply_defaults()
+    return cast(GenerateOptions, bound.arguments)
+
+
+def show_options(function: Function) -> Function:
+    """Give a function of `**options` a signature that lists them, for `help` and notebooks."""
+    own = signature(function)
+    named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    named = sorted([*PARAMETERS, *named], key=lambda parameter: parameter.kind)
+    vars(function)["__signature__"] = own.replace(parameters=named)
+    return function
+
 
 @dataclass(frozen=True)
 class GenerateOrder:
-    """Whom to ask, for what and how. It has the names of the variables that hold keys, and no key."""
+    """Which upstreams to ask, for what and how. It contains the names of the variables with the keys, but no key."""
 
     upstreams: tuple[Upstream, ...]
     sampling: Sampling
@@ -35,37 +127,37 @@ class GenerateOrder:
 
 
 def read_order(questions: str | Path, **options: Unpack[GenerateOptions]) -> tuple[GenerateOrder, pl.DataFrame]:
-    """Read the options of `generate`, and the questions; what is wrong is said before anything is made."""
-    asked = with_defaults(options)
-    n, temperature, max_failures = asked["n"], asked["temperature"], asked["max_failures"]
-    upstreams = read_upstreams(asked["upstream"], asked["model"], asked["key_env"], n)
-    first = Sampling(upstreams[0].model, n, temperature, asked["top_p"], asked["max_tokens"], asked["seed"])
-    limits = Limits(asked["retries"], asked["try_timeout"], asked["sample_timeout"])
+    """Read and check the options of `generate`, and the questions, before anything is created."""
+    values = with_defaults(options)
+    n, temperature, max_failures = values["n"], values["temperature"], values["max_failures"]
+    upstreams = read_upstreams(values["upstream"], values["model"], values["key_env"], n)
+    first = Sampling(upstreams[0].model, n, temperature, values["top_p"], values["max_tokens"], values["seed"])
+    limits = Limits(values["retries"], values["try_timeout"], values["sample_timeout"])
     how = How(
-        asked["concurrency"], fan_out=asked["fan_out"], logprobs=asked["logprobs"], limits=limits,
+        values["concurrency"], fan_out=values["fan_out"], logprobs=values["logprobs"], limits=limits,
         max_failures=max_failures,
     )  # fmt: skip
-    found = read_questions(questions, rename=asked["rename"], limit=asked["limit"])
-    template = read_template(found.prompt if asked["prompt"] is None else asked["prompt"])
-    kind = _kind(asked["answers"], template, found.table)
+    question_set = read_questions(questions, rename=values["rename"], limit=values["limit"])
+    template = read_template(question_set.prompt if values["prompt"] is None else values["prompt"])
+    kind = _kind(values["answers"], template, question_set.table)
     if temperature == 0 and n > 1:
-        what = f"at temperature 0 the {n} samples of a question will be much the same: sample at 0.7, or -n 1"
-        warnings.warn(what, SteelyardWarning, stacklevel=3)
-    Allowed.of(max_failures, 1)  # a mistake in it is said before anything is made
-    for each in upstreams:
-        each.check()
-    sources = {each.name: {"model": each.model, "upstream": each.url} for each in upstreams if each.name}
+        text = f"at temperature 0 the {n} samples of a question will be much the same: sample at 0.7, or -n 1"
+        warnings.warn(text, SteelyardWarning, stacklevel=3)
+    Allowed.of(max_failures, 1)  # refuse a mistake before anything is created
+    for server in upstreams:
+        server.check()
+    sources = {one.name: {"model": one.model, "upstream": one.url} for one in upstreams if one.name}
     alone = None if sources else upstreams[0]
     manifest = Manifest(
-        fingerprint(found.table), alone.model if alone else "", n, first.seed, template.text,
+        fingerprint(question_set.table), alone.model if alone else "", n, first.seed, template.text,
         {"temperature": temperature, "top_p": first.top_p, "max_tokens": first.max_tokens},
         kind, alone.url if alone else "", Path(questions).name, sources=sources,
     )  # fmt: skip
-    return GenerateOrder(upstreams, first, template, how, manifest), found.table
+    return GenerateOrder(upstreams, first, template, how, manifest), question_set.table
 
 
 def _kind(answers: str | None, template: Template, questions: pl.DataFrame) -> str:
-    """The kind of answers of a run: the one that is named, else that of the prompt, else that of the golds."""
+    """The kind of answers of a run: the explicit one, else that of the prompt, else that of the gold answers."""
     if answers not in (None, AUTO):
         return check_kind(str(answers))
     if template.answers is not None:

@@ -1,11 +1,11 @@
-"""One request of a run and all that becomes of it: samples in the journal, or failures with their reasons.
+"""Requests samples of a run until each is in the journal, as a sample or as a failure with its reason.
 
-A try that fails is made again up to `retries` times, then its samples are failures. A busy server (429, 503) does not
-use up tries: everybody waits (llm/pace.py), and one sample at most BUSY times; a sample whose time is over while the
-server asks for more fails then. No error is kept while another try is made: its frames hold what was read.
+A try that fails is repeated up to `retries` times, then its samples are failures. A busy server (429, 503) does not use
+up tries: all requests wait (llm/pace.py), and one sample at most BUSY times; a sample whose deadline passes meanwhile
+fails. No error is referenced while another try is made: its frames hold the body that was read.
 
-When n samples at once are refused, one of them is asked for by itself: if it comes, n was too large for the server, and
-that is remembered; if not, the question is at fault. A server that sends fewer choices than asked for is remembered
+If a request for n samples is refused, one of them is requested alone: if that works, n was too large for the server,
+which is remembered; if not, the question is at fault. A server that sends fewer choices than requested is remembered
 too. Clocks are monotonic.
 """
 
@@ -14,16 +14,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from steelyard.foundation.errors import UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.source_share import Share
 from steelyard.runs.usage import FIELD, Usage, usage_field, usage_from_field
-from steelyard.sampling.generate.request_batch import Batch, Limits
-from steelyard.sampling.llm.advice import refusal
+from steelyard.sampling.generate.generate_order import Limits
+from steelyard.sampling.llm.bounded_json import Hold
 from steelyard.sampling.llm.client import Client
+from steelyard.sampling.llm.completion_json import Reply, body_of, samples_per_request
 from steelyard.sampling.llm.faults import (
     BusyError,
     GoneError,
@@ -32,16 +33,14 @@ from steelyard.sampling.llm.faults import (
     TooLargeError,
     TryError,
     bare,
+    refusal,
 )
 from steelyard.sampling.llm.pace import Pace
-from steelyard.sampling.llm.reply import Reply
-from steelyard.sampling.llm.reply_memory import Hold
-from steelyard.sampling.llm.request import body_of, samples_per_request
 from steelyard.sampling.llm.retry import BUSY, in_turn, pause
 
 
 class Missing(NamedTuple):
-    """What a reply lacks: how many samples it had, the reasons for the others, and whether it was simply too short."""
+    """The samples that a reply lacks: how many it has, the reasons for the others, and whether choices are missing."""
 
     good: int
     reasons: dict[int, str]
@@ -49,7 +48,7 @@ class Missing(NamedTuple):
 
 
 class Asker:
-    """Asks for batches until every sample of theirs is settled."""
+    """Requests batches until every sample of them is in the journal."""
 
     def __init__(
         self,
@@ -65,7 +64,7 @@ class Asker:
         self.share, self.client, self.sampling = share, client, sampling
         self.abilities, self.pace, self.limits = abilities, pace, limits
         self.saving = 0
-        self._settled = settled  # is told: samples, failures, tokens, the last reason, usage
+        self._settled = settled  # called with: samples, failures, tokens, the last reason, usage
 
     @property
     def most(self) -> int:
@@ -79,33 +78,33 @@ class Asker:
             left = await self._step(left)
 
     async def _step(self, batch: Batch) -> Batch | None:
-        """Ask once, and keep what comes; return what is left to be asked for after a pause."""
+        """Send one request and save its samples; return what is left to request after a pause."""
         if batch.count > self.most:
             await self._parts(batch)
             return None
-        found = await self._try(batch)
-        return await (self._rest(batch, found) if isinstance(found, Missing) else self._after(batch, found))
+        result = await self._try(batch)
+        return await (self._rest(batch, result) if isinstance(result, Missing) else self._after(batch, result))
 
-    async def _after(self, batch: Batch, found: TryError) -> Batch | None:
-        """What to do about a try that gave nothing."""
-        if isinstance(found, SpentError):
-            return await self._fail(batch, found.reason)
-        if isinstance(found, BusyError):  # the gate is closed as long as it says
+    async def _after(self, batch: Batch, error: TryError) -> Batch | None:
+        """Handle a try that failed."""
+        if isinstance(error, SpentError):
+            return await self._fail(batch, error.reason)
+        if isinstance(error, BusyError):  # the pace waits as long as the server asks
             later = replace(batch, put_off=batch.put_off + 1)
-            return later if batch.put_off < BUSY else await self._fail(later, found.reason)
-        if isinstance(found, RefusedError):
-            return await self._refused(batch, found)
-        if isinstance(found, TooLargeError) and batch.count > 1:
+            return later if batch.put_off < BUSY else await self._fail(later, error.reason)
+        if isinstance(error, RefusedError):
+            return await self._refused(batch, error)
+        if isinstance(error, TooLargeError) and batch.count > 1:
             self._learn(batch.count // 2)
             return batch
-        if isinstance(found, GoneError) and batch.tries >= self.limits.retries:
+        if isinstance(error, GoneError) and batch.tries >= self.limits.retries:
             raise UpstreamError(
-                f"{found.reason}; what was sampled is safe: start the server and run the same command again"
+                f"{error.reason}; all samples so far are saved: start the server and run the same command again"
             )
-        return await self._again(batch, found.reason)
+        return await self._again(batch, error.reason)
 
     async def _try(self, batch: Batch) -> Missing | TryError:
-        """One request in its place among the others; its samples are kept. A long reply holds its room until then."""
+        """Send one request when the pace allows it, and save its samples; a long reply reserves memory until then."""
         body = body_of(self.sampling, self.abilities, batch.prompt, n=batch.count, first=batch.first)
         until = batch.since + self.limits.sample_timeout
         with Hold(self.client.room) as hold:
@@ -114,19 +113,19 @@ class Asker:
                 try:
                     return await self.client.sample(body, batch.count, timeout=until - time.monotonic(), hold=hold)
                 except RefusedError as error:
-                    if error.everywhere:  # before the next one takes our place
+                    if error.everywhere:  # before the next request is sent
                         self.pace.close()
                     raise
 
             try:
-                return await self._keep(batch, await in_turn(self.pace, until, batch.put_off, send))
+                return await self._save(batch, await in_turn(self.pace, until, batch.put_off, send))
             except SpentError as error:
                 return SpentError(f"no sample within {self.limits.sample_timeout:.3g} s: {error.reason}")
             except TryError as error:
                 return bare(error)
 
-    async def _keep(self, batch: Batch, reply: Reply) -> Missing:
-        """Write down the samples of a reply; return what is missing in it."""
+    async def _save(self, batch: Batch, reply: Reply) -> Missing:
+        """Write the samples of a reply to the journal; return what is missing in it."""
         self.saving += 1
         try:
             if batch.count == 1 and reply.good:
@@ -141,13 +140,13 @@ class Asker:
         self._settled(len(reply.good), 0, tokens, "", usage)
         return Missing(len(reply.good), reply.wrong, reply.short)
 
-    async def _rest(self, batch: Batch, found: Missing) -> Batch | None:
-        """What a reply did not hold is asked for again, each sample by itself."""
+    async def _rest(self, batch: Batch, missing: Missing) -> Batch | None:
+        """Request the samples that a reply lacks again, one by one."""
         if batch.count == 1:
-            return await self._again(batch, found.reasons[0]) if found.reasons else None
-        parts = [(batch.part(batch.first + j, 1), reason) for j, reason in sorted(found.reasons.items())]
-        if found.short:  # it does not do n, or not as many: not the samples' fault
-            self._learn(found.good)
+            return await self._again(batch, missing.reasons[0]) if missing.reasons else None
+        parts = [(batch.part(batch.first + j, 1), reason) for j, reason in sorted(missing.reasons.items())]
+        if missing.short:  # the server does not support n, or not as many: the samples are not at fault
+            self._learn(missing.good)
             await _together(self.settle(part) for part, _ in parts)
         else:
             await _together(self._settle_again(part, reason) for part, reason in parts)
@@ -159,27 +158,27 @@ class Asker:
             await self.settle(left)
 
     async def _refused(self, batch: Batch, error: RefusedError) -> Batch | None:
-        """A wrong key or model stops the run; a question that is refused is a failure; else n was too large."""
+        """A wrong key or model stops the run, a refused question is a failure; else n was too large."""
         if error.everywhere:
             raise refusal(self.client.address.base, error, self.sampling.model)
-        asked = replace(batch, tries=batch.tries + 1)
+        tried = replace(batch, tries=batch.tries + 1)
         if batch.count == 1:
-            return await self._fail(asked, error.reason)
+            return await self._fail(tried, error.reason)
         single = batch.part(batch.first, 1)
-        found = await self._try(single)
-        if isinstance(found, RefusedError):
-            return await self._fail(asked, error.reason)
-        if isinstance(found, TryError):
-            return await self._again(batch, found.reason)
+        result = await self._try(single)
+        if isinstance(result, RefusedError):
+            return await self._fail(tried, error.reason)
+        if isinstance(result, TryError):
+            return await self._again(batch, result.reason)
         self._learn(batch.count // 2)
         rest = batch.part(batch.first + 1, batch.count - 1)
-        if not found.reasons:
+        if not result.reasons:
             return rest
-        await _together([self._settle_again(single, found.reasons[0]), self.settle(rest)])
+        await _together([self._settle_again(single, result.reasons[0]), self.settle(rest)])
         return None
 
     async def _again(self, batch: Batch, reason: str) -> Batch | None:
-        """After a pause the batch to ask for again, unless the patience or the time of its samples is at its end."""
+        """Wait, and return the batch for another try, unless its tries or its time are used up."""
         wait = pause(batch.tries)
         once_more = batch.tries < self.limits.retries
         batch = replace(batch, tries=batch.tries + 1)
@@ -189,7 +188,7 @@ class Asker:
         return batch
 
     async def _fail(self, batch: Batch, reason: str) -> Batch | None:
-        """Write down that these samples failed; nothing of them is left to ask for."""
+        """Write to the journal that these samples failed; nothing of them is left to request."""
         attempts = batch.tries + batch.put_off
         records = [
             {"kind": "failure", "question": batch.question, "sample": i, "reason": reason, "attempts": attempts}
@@ -205,7 +204,7 @@ class Asker:
         await _together(self.settle(batch.part(i, min(size, end - i))) for i in range(batch.first, end, size))
 
     def _learn(self, most: int) -> None:
-        """Remember that the server does not do more choices a request."""
+        """Remember the most choices per request that the server supports."""
         self.abilities = replace(self.abilities, most=max(1, min(self.abilities.most, most)))
 
     def _record(self, batch: Batch, reply: Reply, j: int) -> dict[str, Any]:
@@ -227,10 +226,30 @@ class Asker:
 
 
 async def _together(tasks: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Do several things at once; the first that cannot be lived with ends them all."""
+    """Run several tasks at once; the first error ends them all."""
     try:
         async with asyncio.TaskGroup() as group:
             for task in tasks:
                 group.create_task(task)
     except BaseExceptionGroup as several:
         raise several.exceptions[0] from None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A request for samples first .. first + count - 1 of a question, and its tries so far."""
+
+    question: str
+    prompt: str
+    first: int
+    count: int
+    since: float
+    tries: int = 0
+    put_off: int = 0
+
+    @property
+    def samples(self) -> range:
+        return range(self.first, self.first + self.count)
+
+    def part(self, first: int, count: int) -> Batch:
+        return replace(self, first=first, count=count)

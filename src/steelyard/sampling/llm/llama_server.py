@@ -1,4 +1,4 @@
-"""The process that serves the embedded LLM: started by embedded.py, and gone as soon as the one who started it is."""
+"""The process that serves the embedded LLM: started by embedded.py, it exits when its parent does."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 import threading
 from typing import Any
 
-LOOK = 1.0  # seconds between two looks at who our parent is
+POLL = 1.0  # seconds between two checks of the parent
 
 
 def serve(settings: dict[str, Any]) -> Any:
-    """Start llama.cpp's server on a free port of 127.0.0.1; it works in threads of its own."""
+    """Start llama.cpp's server on a free port of 127.0.0.1; it runs in threads of its own."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -26,7 +26,7 @@ def serve(settings: dict[str, Any]) -> Any:
     for part in (params.cpuparams, params.cpuparams_batch):
         part.n_threads = settings["threads"]
     params.n_gpu_layers = 0
-    params.cache_ram_mib = 0  # prompts would be kept, up to 8 GB of them
+    params.cache_ram_mib = 0  # prompts would be cached, up to 8 GB
     params.warmup = False
     params.fit_params = False
     params.ui = False
@@ -37,16 +37,16 @@ def serve(settings: dict[str, Any]) -> Any:
 
 
 def die_with(parent: int) -> None:
-    """End this process when standard input closes, or when the parent is another one (a fork may hold the pipe)."""
+    """Exit when standard input closes, or when the parent changes (a fork may hold the pipe open)."""
     while os.getppid() == parent:
-        ready, _, _ = select.select([0], [], [], LOOK)
+        ready, _, _ = select.select([0], [], [], POLL)
         if ready and not os.read(0, 4096):
             break
     os._exit(0)
 
 
 def main() -> None:
-    """Serve until the parent is gone; the address goes to standard output, what libraries print to standard error."""
+    """Serve until the parent exits; print the address to standard output, and the output of libraries to stderr."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     settings = json.loads(sys.argv[1])
@@ -56,7 +56,7 @@ def main() -> None:
         server = serve(settings)
         print(json.dumps(server.listening_address), file=out, flush=True)
         watch.join()
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the parent is told and nothing stays
+    except BaseException as error:  # noqa: BLE001 - any error is reported to the parent, and the process exits
         print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         os._exit(1)
 

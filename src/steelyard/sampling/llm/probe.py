@@ -1,7 +1,7 @@
-"""What a server can do, found out by asking it: `n`, log-probabilities, seeds, usage.
+"""Probes which features a server supports: `n`, log-probabilities, seeds, usage.
 
-The first question is the run's own request with a short limit. Only when it is refused is less asked for, one thing at
-a time. llama.cpp has as many choices a request as it has slots; Ollama ignores `n`; some models take
+The first request is that of the run with a low token limit. Only if it is refused, fewer features are requested, one
+less at a time. llama.cpp allows as many choices per request as it has slots; Ollama ignores `n`; some models take
 max_completion_tokens instead of max_tokens.
 """
 
@@ -12,22 +12,20 @@ from dataclasses import replace
 
 from steelyard.foundation.errors import UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
-from steelyard.sampling.llm.advice import advice, refusal
 from steelyard.sampling.llm.client import Client
-from steelyard.sampling.llm.faults import GoneError, RefusedError, TryError
+from steelyard.sampling.llm.completion_json import Reply, body_of
+from steelyard.sampling.llm.faults import GoneError, RefusedError, TryError, advice, refusal
 from steelyard.sampling.llm.pace import Pace
-from steelyard.sampling.llm.reply import Reply
-from steelyard.sampling.llm.request import body_of
 from steelyard.sampling.llm.retry import persistently
 
 QUESTION = "Write one short sentence about anything you like."
 TOKENS = 16
 TRIES = 3
-PATIENCE = 120.0  # seconds a busy server is waited for, when nobody says how many
+PATIENCE = 120.0  # seconds to wait for a busy server, by default
 
 
 class Prober:
-    """Asks the probe's question, one request after another; a busy server is waited for until `patience` is spent."""
+    """Sends the probe's requests one after another; waits for a busy server for at most `patience` seconds."""
 
     def __init__(self, client: Client, sampling: Sampling, patience: float = PATIENCE) -> None:
         self.client, self.sampling = client, sampling
@@ -35,7 +33,7 @@ class Prober:
         self.until = time.monotonic() + patience
 
     async def ask(self, able: Abilities, *, n: int, first: int = 0) -> Reply:
-        """Ask once; faults that may pass are given a few tries."""
+        """Send one request; temporary errors are retried a few times."""
         body = body_of(self.sampling, able, QUESTION, n=n, first=first, max_tokens=TOKENS)
 
         async def send() -> Reply:
@@ -55,18 +53,18 @@ async def probe(
     logprobs: bool = True,
     patience: float = PATIENCE,
 ) -> Abilities:
-    """Find out what the server can do for this run; a server that can do nothing is an UpstreamError.
+    """Find out what the server supports for this run; a server that refuses everything is an UpstreamError.
 
-    `wanted` is the most samples one request will ask for; 1 asks nothing about `n`.
+    `wanted` is the most samples that one request will ask for; 1 does not probe `n`.
     """
-    hoped = Abilities(most=sampling.n if wanted is None else wanted, logprobs=logprobs)
+    desired = Abilities(most=sampling.n if wanted is None else wanted, logprobs=logprobs)
     prober = Prober(client, sampling, patience)
     try:
-        found, reply = await _least(prober, hoped)
-        if found.most > 1 and len(reply.good) < found.most:
-            found = replace(found, most=max(1, len(reply.good)))
-        if found.most > 1 and sampling.temperature > 0 and await _repeats(prober, found, reply):
-            found = replace(found, most=1)
+        abilities, reply = await _supported(prober, desired)
+        if abilities.most > 1 and len(reply.good) < abilities.most:
+            abilities = replace(abilities, most=max(1, len(reply.good)))
+        if abilities.most > 1 and sampling.temperature > 0 and await _repeats(prober, abilities, reply):
+            abilities = replace(abilities, most=1)
     except RefusedError as error:
         raise refusal(client.address.base, error, sampling.model) from None
     except TryError as error:
@@ -74,11 +72,11 @@ async def probe(
             f"{client.address.base} gives no sample: {error.reason}; {advice(error)}, and see 'steelyard doctor'"
         ) from None
     scored = any(choice.logprob is not None for choice in reply.good.values())
-    return replace(found, logprobs=found.logprobs and scored, usage=reply.usage)
+    return replace(abilities, logprobs=abilities.logprobs and scored, usage=reply.usage)
 
 
-async def _least(prober: Prober, able: Abilities) -> tuple[Abilities, Reply]:
-    """Ask for all; while that is refused, for less."""
+async def _supported(prober: Prober, able: Abilities) -> tuple[Abilities, Reply]:
+    """Request all features; while that is refused, fewer."""
     try:
         return able, await prober.ask(able, n=able.most)
     except RefusedError as error:
@@ -91,20 +89,20 @@ async def _least(prober: Prober, able: Abilities) -> tuple[Abilities, Reply]:
         except RefusedError:
             continue
         refused = able.most if weaker == able else able.most + 1  # with fewer parameters all of them may work
-        return await _most(prober, weaker, reply, refused)
+        return await _largest_n(prober, weaker, reply, refused)
     raise first
 
 
 def _weaker(able: Abilities, reason: str) -> list[Abilities]:
-    """What to ask for after a refusal: one choice, then fewer parameters."""
+    """The features to request after a refusal: one choice, then fewer parameters."""
     renamed = replace(able, limit_name="max_completion_tokens")
     first = [renamed, replace(renamed, logprobs=False)] if "max_completion_tokens" in reason else []
     fewer = [able] if able.most > 1 else []
     return [*first, *fewer, replace(able, logprobs=False), replace(able, logprobs=False, seed=False)]
 
 
-async def _most(prober: Prober, able: Abilities, single: Reply, refused: int) -> tuple[Abilities, Reply]:
-    """The largest n that works, by halving the gap between one that does and one that does not."""
+async def _largest_n(prober: Prober, able: Abilities, single: Reply, refused: int) -> tuple[Abilities, Reply]:
+    """The largest n that works, by bisection."""
     works, reply = 1, single
     while refused - works > 1:
         n = refused - 1 if refused > able.most else (works + refused) // 2

@@ -1,8 +1,8 @@
-"""How long to wait before a request is made again, and how often: the one policy for samples, probes and scores.
+"""Retries: how long to wait and how often to try again, for samples, probes and scores.
 
-A try that fails is made again after FIRST * 2^k seconds (times 0.75 to 1.25, so that not all come at once), LONGEST at
-most. A busy server (429, 503) costs no tries: then k counts how often it has put us off, and Retry-After can only make
-the wait longer. A server that names 0 seconds, or a date in the past, is not asked any sooner than one that names none.
+The pause before retry k is FIRST * 2^k seconds, at most LONGEST, times 0.75 to 1.25 so that not all retry at once. A
+busy server (429, 503) uses up no tries: then k counts its busy replies, and Retry-After can only make the wait longer.
+A server that names 0 seconds, or a date in the past, is retried no sooner than one that names none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 from steelyard.sampling.llm.faults import (
@@ -28,28 +30,27 @@ from steelyard.sampling.llm.pace import Pace
 
 FIRST = 0.5  # seconds
 LONGEST = 60.0
-LONGEST_ASKED = 3600.0  # seconds a server is left alone, whatever it asks for
-BUSY = 20  # times one request is put off by a busy server
-
+LONGEST_ASKED = 3600.0  # seconds that a server may ask for; longer ones are cut to this
+BUSY = 20  # busy replies to one request
 Result = TypeVar("Result")
 
 
 def pause(times: int) -> float:
-    """Seconds before another try, when `times` have failed before this one."""
+    """Seconds to wait before a retry after `times` earlier ones."""
     return float(min(LONGEST, FIRST * 2.0 ** min(times, 60)) * random.uniform(0.75, 1.25))  # noqa: S311
 
 
 async def in_turn(pace: Pace, until: float, put_off: int, send: Callable[[], Awaitable[Result]]) -> Result:
-    """Send one request in its place among the others, and tell the pace what became of it.
+    """Send one request when the pace allows it, and report its outcome to the pace.
 
-    `put_off` is how often this request was turned away before; after `until` it is not sent, but a SpentError.
+    `put_off` is how many busy replies it has had before; if it was not sent by `until`, that is a SpentError.
     """
     async with pace.slot(until) as sent:
         try:
             result = await send()
         except BusyError as error:
-            asked = error.wait or 0.0
-            pace.pushed_back(sent, max(pause(put_off), min(asked, LONGEST_ASKED)), asked)
+            requested = error.wait or 0.0
+            pace.pushed_back(sent, max(pause(put_off), min(requested, LONGEST_ASKED)), requested)
             raise
         except (GoneError, LateError):
             pace.pushed_back(sent)
@@ -67,9 +68,9 @@ async def persistently(
     most: float = math.inf,
     final: tuple[type[TryError], ...] = (),
 ) -> Result:
-    """Send a request until it works, `tries` times at most and not after `until`; raise what went wrong last.
+    """Send a request until it works, at most `tries` times and not after `until`; raise the last error.
 
-    What is `final` is raised at once, as is a refusal. `most` bounds all requests, also those that were put off.
+    Errors of the types `final` are raised at once, as are refusals. `most` bounds all requests, busy replies included.
     """
     failed = put_off = 0
     while True:
@@ -79,7 +80,7 @@ async def persistently(
             if isinstance(error, (RefusedError, SpentError, PutOffError, *final)):
                 raise
             last = bare(error)
-        wait = 0.0  # a busy server has closed the gate, where we wait with all the others
+        wait = 0.0  # after a busy reply the pace makes all requests wait
         if isinstance(last, BusyError):
             put_off += 1
         else:
@@ -88,3 +89,42 @@ async def persistently(
         if failed >= tries or put_off > BUSY or failed + put_off >= most or time.monotonic() + wait >= until:
             raise last
         await asyncio.sleep(wait)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read Retry-After (seconds, or a date) or retry-after-ms; None if there is none that can be read.
+
+    A date is compared with the server's own Date, if it sends one, so that clocks may differ.
+
+    >>> retry_after({"Retry-After": "2"}), retry_after({"retry-after-ms": "250"}), retry_after({})
+    (2.0, 0.25, None)
+    >>> date = {"Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:49:40 GMT"}
+    >>> retry_after(date)
+    3.0
+    """
+    plain = {name.lower(): value for name, value in headers.items()}
+    seconds = _number(plain.get("retry-after-ms"), 0.001)
+    if seconds is None:
+        seconds = _number(plain.get("retry-after"), 1.0)
+    if seconds is None:
+        then = _date(plain.get("retry-after"))
+        if then is None:
+            return None
+        seconds = then - (_date(plain.get("date")) or time.time())
+    return max(seconds, 0.0)
+
+
+def _number(text: str | None, unit: float) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value * unit if math.isfinite(value) else None
+
+
+def _date(text: str | None) -> float | None:
+    try:
+        when = parsedate_to_datetime(text or "")
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None

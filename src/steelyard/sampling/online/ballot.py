@@ -1,11 +1,11 @@
 """One question, sample by sample: the verdict so far, and whether to stop.
 
-A ballot is the batch vote in small steps: after k samples it says, to the last bit, what `predict` says of a table
-with those k rows. Samples may arrive in any order; what counts is the longest run 0, 1, 2, .. that is
-complete, so neither the verdict nor the stop depends on who was quick.
+A ballot is the batch vote in small steps: after k samples its verdict is, to the last bit, that of `predict` on a table
+with those k rows. Samples may arrive in any order; only the longest complete sequence 0, 1, 2, .. counts, so neither
+the verdict nor the stop depends on the order of arrival.
 
-With a plan that has a cascade (`plan-budget --price`) a ballot says whom to ask next, in `Standing.next`, and counts
-the answers in the order of the cascade; one that it did not ask for does not count until it does.
+With a plan that has a cascade (`plan-budget --price`) a ballot names the sources to ask next, in `Standing.next`, and
+counts the answers in the order of the cascade; an answer of another source counts only once its turn comes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError, ScoreError, SettingError
 from steelyard.foundation.surrogates import is_encodable
-from steelyard.sampling.online.cascade_walk import CascadeWalk, Entry
+from steelyard.sampling.online.cascade_walk import CascadeWalk, Entry, Standing
 from steelyard.sampling.online.entry_pool import EntryPool
-from steelyard.sampling.online.standing import Standing
 from steelyard.tables.plan_reading import answers_of_plan
 from steelyard.voting.confidence.drift import unusual
 from steelyard.voting.methods import load
@@ -37,18 +36,17 @@ NOTHING = Standing(None, None, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
 
 
 class Ballot:
-    """Count the answers of one question as they come, by a plan (a path), or by a method.
+    """Counts the answers of one question as they arrive, by a plan (a path) or a method.
 
     >>> from steelyard import MajorityVote
     >>> ballot = Ballot(MajorityVote(), answers="math")
     >>> ballot.add("1/2").verdict, ballot.add("7").verdict, ballot.add("0.5").votes
     ('1/2', '1/2', 2)
 
-    `rule` overrides the plan's stopping rule; without either a ballot never says stop. Answers are texts as a table
-    has them, None for one that could not be read (`extract_answer` reads them out of responses), and are
-    grouped as `read` groups them: `answers` is the kind (auto: the plan's, without one math), or an AnswerReader that
-    several ballots share. Close a ballot
-    (or use `with`) that was given no reader: telling symbolic answers apart may have started worker processes.
+    `rule` overrides the plan's stopping rule; without either a ballot never stops. Answers are texts as in a table,
+    None for an unreadable one (`extract_answer` reads them out of responses), and are grouped as `read` groups them:
+    `answers` is the kind (auto: the plan's, else math), or an AnswerReader that several ballots share. Close a ballot
+    without such a reader (or use `with`): comparing symbolic answers may have started worker processes.
     """
 
     def __init__(
@@ -59,17 +57,17 @@ class Ballot:
             raise SettingError(f"{self.method.name} is an oracle: it reads labels, and a ballot has none")
         self.rule = rule or self.method.stopping_
         self.standing = NOTHING
-        self._mine = isinstance(answers, str)
+        self._owns_reader = isinstance(answers, str)
         self._reader = AnswerReader(answers_of_plan(self.method, answers)) if isinstance(answers, str) else answers
-        self._given: dict[int, Entry] = {}
+        self._entries: dict[int, Entry] = {}
         self._pools = EntryPool(self.method, self._reader)
         self._cascade = None if rule else self.method.cascade_
         if self._cascade:
             self._walk = CascadeWalk(self._cascade)
             self._follow()
             return
-        known = next(iter(self._sources), "") or None
-        self.method.check_pool(self._pools.pool([(None, None, known)]))  # a method that cannot vote says so now
+        source = next(iter(self._sources), "") or None
+        self.method.check_pool(self._pools.pool([(None, None, source)]))  # refuse a method that cannot vote now
 
     @property
     def _sources(self) -> tuple[str, ...]:
@@ -78,17 +76,17 @@ class Ballot:
 
     @property
     def verdict(self) -> str | None:
-        """The answer so far; None as long as none was readable."""
+        """The answer so far; None while none was readable."""
         return self.standing.verdict
 
     @property
     def pool(self) -> Pool:
         """The samples counted so far, as `read` would give them."""
-        return self._pools.pool([self._given[i] for i in range(self.standing.samples)])
+        return self._pools.pool([self._entries[i] for i in range(self.standing.samples)])
 
     @property
     def warning(self) -> str | None:
-        """A sentence where the scores counted so far do not look like those the plan was fitted on, else None."""
+        """A sentence if the scores so far do not look like those that the plan was fitted on, else None."""
         fitted = self.method.fitted_on_
         if not fitted or not fitted.reference_scores or not self.standing.samples:
             return None
@@ -97,31 +95,31 @@ class Ballot:
     def add(
         self, answer: str | None, score: float | None = None, sample: int | None = None, source: str | None = None
     ) -> Standing:
-        """Count a sample and return how the question stands.
+        """Count a sample and return the state of the question.
 
-        `score` lies in [0, 1]; None: the verifier said nothing. `sample` is its number, 0, 1, 2, ..; without one it
-        is the next after the highest so far. A number that comes again with the same content changes nothing, and
-        nothing that comes after the stop does. `source` says who answered, for a method that weighs sources; with a
-        cascade the samples of every source are numbered by themselves, and an answer of None says that it gave none.
+        `score` is in [0, 1]; None: no score. `sample` is its number, 0, 1, 2, ..; by default the next after the highest
+        so far. A number that is added again with the same content changes nothing, nor does a sample after the stop.
+        `source` is the source of the answer, for a method that weighs sources; with a cascade the samples of every
+        source are numbered separately, and an answer of None means that the source gave none.
         """
         entry = _answer(answer), _score(score), _source(source)
         if self._cascade:
             self._walk.add(entry, None if sample is None else _number(sample), self._sources)
             self._follow()
             return self.standing
-        number = max(self._given, default=-1) + 1 if sample is None else _number(sample)
-        if self._given.setdefault(number, entry) != entry:
+        number = max(self._entries, default=-1) + 1 if sample is None else _number(sample)
+        if self._entries.setdefault(number, entry) != entry:
             raise SettingError(
-                f"sample {number} came twice, as {_told(self._given[number])} and as {_told(entry)}: "
+                f"sample {number} came twice, as {_shown(self._entries[number])} and as {_shown(entry)}: "
                 "give every sample a number of its own"
             )
-        while not self.standing.stop and self.standing.samples in self._given:
+        while not self.standing.stop and self.standing.samples in self._entries:
             self._count(self.standing.samples + 1)
         return self.standing
 
     def close(self) -> None:
         """Stop the worker processes, if any were needed; a shared reader is left alone."""
-        if self._mine:
+        if self._owns_reader:
             self._reader.close()
 
     def __enter__(self) -> Self:
@@ -138,15 +136,15 @@ class Ballot:
         return html_facts(f"Ballot by {self.method!r}", vars(self.standing))
 
     def _follow(self) -> None:
-        """Go along the cascade as far as the answers that are there allow."""
+        """Follow the cascade as far as the answers so far allow."""
         while self._walk.ready:
-            entries = self._walk.taken()
+            entries = self._walk.take_step()
             self._pools.group(entries)
             self._walk.look([self._pools.codes[text] for text, _, _ in entries])
         self.standing = self._walk.standing(self._pools.names)
 
     def _count(self, samples: int) -> None:
-        entries = [self._given[i] for i in range(samples)]
+        entries = [self._entries[i] for i in range(samples)]
         self._pools.group(entries)
         verdicts = self.method.predict(self._pools.pool(entries))
         code = int(verdicts.code[0])
@@ -180,7 +178,7 @@ def _score(score: object) -> float | None:
         raise ScoreError(f"the score is {type(score).__name__}, not a number: give one in [0, 1], or None for no score")
     value = float(score)
     if isnan(value):
-        raise ScoreError("the score is NaN: give a number in [0, 1], or None where the verifier said nothing")
+        raise ScoreError("the score is NaN: give a number in [0, 1], or None for no score")
     if not 0 <= value <= 1:
         raise ScoreError(f"the score is {value:.9g}, outside [0, 1]: if it is a logit, give 1 / (1 + exp(-score))")
     return value
@@ -195,10 +193,10 @@ def _number(sample: object) -> int:
 def _source(source: object) -> str | None:
     if source is None or (isinstance(source, str) and source.strip()):
         return source
-    raise ColumnError(f"the source is {source!r:.40}: give the name of who answered, as text")
+    raise ColumnError(f"the source is {source!r:.40}: give the name of the source as text")
 
 
-def _told(entry: Entry) -> str:
+def _shown(entry: Entry) -> str:
     answer, score, source = entry
     by = f" by {source}" if source else ""
     return f"{answer!r:.40}{by} with {'no score' if score is None else f'score {score:g}'}"

@@ -1,40 +1,60 @@
-"""One question along a cascade: whose answers are there, which of them count, and whom to ask next."""
+"""The state of one question after some samples, and along a cascade: which answers count, which source is next."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean
-from steelyard.sampling.online.standing import Standing
 from steelyard.voting.fitting.answer_odds import Panel
 from steelyard.voting.stopping.cascade import Cascade, joined
 
 Entry = tuple[str | None, float | None, str | None]  # answer, score and source
 
 
+@dataclass(frozen=True)
+class Standing:
+    """The state of a question after some samples.
+
+    >>> from steelyard import Ballot, MajorityVote
+    >>> stands = Ballot(MajorityVote()).add("7")
+    >>> stands.verdict, stands.votes, stands.stop
+    ('7', 1, False)
+    """
+
+    verdict: str | None  # None: no readable answer yet
+    confidence: float | None  # the probability that the verdict is correct; None: the method learned none
+    share: float  # of the readable answers, those that gave the verdict
+    margin: float
+    votes: int  # for the verdict
+    samples: int  # counted so far
+    stop: bool
+    why: str  # one line
+    next: tuple[str, ...] = ()  # the sources to ask now, by the plan's cascade
+
+
 class CascadeWalk:
-    """The steps in their order; an answer counts when its step is reached, however early it arrived."""
+    """Follows the steps of a cascade in order; an answer counts when its step is reached, however early it arrived."""
 
     def __init__(self, cascade: Cascade) -> None:
         self.cascade = cascade
-        self._given: dict[str, dict[int, Entry]] = {}
-        self._asked: tuple[str, ...] = ()  # whose answers count
+        self._entries: dict[str, dict[int, Entry]] = {}
+        self._asked: tuple[str, ...] = ()  # the sources whose answers count
         self._step = 0
         self._confidence = 0.0
         self._code, self._codes = -1, list[int]()
 
     def add(self, entry: Entry, sample: int | None, known: Sequence[str]) -> None:
-        """Keep an answer; those of a source are numbered 0, 1, 2, .. by themselves."""
+        """Add an answer; those of each source are numbered 0, 1, 2, .."""
         source = entry[2]
         if source is None:
             raise SettingError(
-                "this plan asks its sources in turn: say who answered, as "
-                f"{argument('source', self.cascade.sources[0])}"
+                f"this plan asks its sources in turn: name the source, as {argument('source', self.cascade.sources[0])}"
             )
         if source not in self.cascade.sources:
             if source not in known:
@@ -43,62 +63,62 @@ class CascadeWalk:
                 )
             warnings.warn(f"the cascade skips {source}, so this answer does not count", SteelyardWarning, stacklevel=3)
             return
-        given = self._given.setdefault(source, {})
-        number = max(given, default=-1) + 1 if sample is None else sample
-        if given.setdefault(number, entry)[0] != entry[0]:
+        entries = self._entries.setdefault(source, {})
+        number = max(entries, default=-1) + 1 if sample is None else sample
+        if entries.setdefault(number, entry)[0] != entry[0]:
             raise SettingError(
-                f"sample {number} of {source} came twice, as {given[number][0]!r:.40} and as {entry[0]!r:.40}: "
+                f"sample {number} of {source} came twice, as {entries[number][0]!r:.40} and as {entry[0]!r:.40}: "
                 "give every sample of a source a number of its own"
             )
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """Whom to ask now; nobody where it is over."""
+        """The sources to ask now; empty at the end."""
         steps = self.cascade.steps[self._step :]
         return tuple(name for step in steps[:1] for name in joined(self._asked, step)[len(self._asked) :])
 
     @property
     def ready(self) -> bool:
-        """Whether the step that it stands at can be taken: all its answers are there, or it asks nobody."""
+        """Whether the current step can be taken: all its answers have arrived, or it asks no source."""
         if self._step >= len(self.cascade.steps):
             return False
         return not self._asks() or all(self._complete(name) for name in self.wanted)
 
-    def taken(self) -> list[Entry]:
+    def take_step(self) -> list[Entry]:
         """Take the step and return the answers that count now, in the order of the cascade."""
         if self._asks():
             self._asked = joined(self._asked, self.cascade.steps[self._step])
         self._step += 1
-        return [self._given[name][i] for name in self._asked for i in range(self.cascade.samples_of(name))]
+        return [self._entries[name][i] for name in self._asked for i in range(self.cascade.samples_of(name))]
 
     def look(self, codes: list[int]) -> None:
-        """Decide by the answers that count, numbered as they first came."""
+        """Decide by the answers that count, given by their codes."""
         names = list(self._asked)
         source = [k for k, name in enumerate(names) for _ in range(self.cascade.samples_of(name))]
         zeros = np.zeros(len(codes), np.int64)
         none = np.zeros(len(codes), bool)
         panel = Panel.build(names, 1, zeros, np.array(codes, np.int32), np.array(source, np.int32), none)
-        found = self.cascade.leading(panel, self._asked)
-        self._codes, self._confidence = codes, float(found.confidence[0])
-        self._code = int(panel.code[found.row[0]]) if found.row[0] >= 0 else -1
+        leading = self.cascade.leading(panel, self._asked)
+        self._codes, self._confidence = codes, float(leading.confidence[0])
+        self._code = int(panel.code[leading.row[0]]) if leading.row[0] >= 0 else -1
 
     def standing(self, names: Any) -> Standing:
-        """How the question stands; `names` are the answers by their number."""
+        """The state of the question; `names` are the answers by code."""
         votes, readable = self._codes.count(self._code), sum(code >= 0 for code in self._codes)
         over = self._step >= len(self.cascade.steps)
-        nobody = self._code < 0
-        share = 0.0 if nobody else votes / readable
+        undecided = self._code < 0
+        share = 0.0 if undecided else votes / readable
         rival = max((self._codes.count(code) for code in set(self._codes) - {-1, self._code}), default=0)
         sure = f"the answer so far is correct with probability {self._confidence:.3f}"
-        if nobody:
+        if undecided:
             sure = "there is no answer yet"
         missing = tuple(name for name in self.wanted if not self._complete(name))
         return Standing(
-            verdict=None if nobody else names[self._code],
+            verdict=None if undecided else names[self._code],
             confidence=self._confidence if self._asked else None,
             share=share,
-            margin=0.0 if nobody else (votes - rival) / readable,
-            votes=0 if nobody else votes,
+            margin=0.0 if undecided else (votes - rival) / readable,
+            votes=0 if undecided else votes,
             samples=len(self._codes),
             stop=over,
             why=f"stop: {sure}" if over else f"ask {' and '.join(missing)}: {sure}",
@@ -109,5 +129,5 @@ class CascadeWalk:
         return bool(self.cascade.steps[self._step].asks(np.array([self._confidence]))[0])
 
     def _complete(self, name: str) -> bool:
-        given = self._given.get(name, {})
-        return all(i in given for i in range(self.cascade.samples_of(name)))
+        entries = self._entries.get(name, {})
+        return all(i in entries for i in range(self.cascade.samples_of(name)))

@@ -1,4 +1,4 @@
-"""The samples of one question as a pool, as `read` would give them: answers grouped, in the order of the samples."""
+"""The samples of one question as a pool, as `read` would make it: answers grouped, in the order of the samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTION = pl.Series("question", ["ballot"])
 
 
 class EntryPool:
-    """Groups the answers of one question, also while more of them come."""
+    """Groups the answers of one question, incrementally."""
 
     def __init__(self, method: Method, reader: AnswerReader) -> None:
         self.method, self.reader = method, reader
@@ -28,9 +28,9 @@ class EntryPool:
         self._crowded = False  # whether pairs of answers were left undecided
 
     def group(self, entries: Sequence[Entry]) -> None:
-        """Number the answers, in the order in which they were first seen, where there is anything new.
+        """Number the answers in the order in which they were first seen, if any is new.
 
-        A new text may join two others. Where there are more open pairs than are asked about, those with most votes go
+        A new text may join two others. If there are more undecided pairs than are compared, those with most votes come
         first, so every vote may matter.
         """
         if not self._crowded and all(text in self.codes for text, _, _ in entries):
@@ -57,12 +57,12 @@ class EntryPool:
         return keys
 
     def pool(self, entries: Sequence[Entry]) -> Pool:
-        """The samples, whose answers were grouped."""
+        """The samples as a pool; their answers must have been grouped."""
         answers, scores, sources = zip(*entries, strict=True)
         fitted = self.method.fitted_on_
         names = tuple(sorted({name for name in sources if name is not None}))
         if names and None in sources:
-            raise ColumnError("some samples of this ballot name their source and others do not: name it for each")
+            raise ColumnError("some samples of this ballot name their source and others do not: name it for all")
         return Pool(
             starts=np.array([0, len(entries)]),
             answer=np.array([self.codes[text] for text in answers], np.int32),

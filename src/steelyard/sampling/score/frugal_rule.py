@@ -1,10 +1,11 @@
-"""By what a verifier is asked on demand: a plan for its score, and a rule that the plan allows."""
+"""Scoring on demand: the plan and rule that choose which responses a verifier scores, and the rounds they go in."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from steelyard.voting.methods import load
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.on_demand import asking_names, asking_rule
 from steelyard.voting.on_demand.base_rule import AskingRule
+from steelyard.voting.pools.arrays import Bools, Floats
+from steelyard.voting.pools.pool import LabelledPool, Pool
 
 ANY = "auto"  # expected where the plan has learned it, else exact
 
@@ -37,7 +40,7 @@ class Frugal:
 
     @property
     def note(self) -> dict[str, Any]:
-        """What the journal keeps of it."""
+        """Its record in the journal."""
         return {
             "kind": "note",
             "about": BEGINS,
@@ -49,7 +52,7 @@ class Frugal:
         }
 
     def values(self, steps: list[list[float]]) -> list[float]:
-        """The scores of some lists of steps, as the plan reads them; NaN where there is none."""
+        """The scores of some lists of steps, as the plan reads them; NaN if there is none."""
         table = pl.DataFrame({self.score.column: steps}, schema={self.score.column: pl.List(pl.Float64)})
         return table.select(self.score.expression().fill_null(float("nan")))["score"].to_list()
 
@@ -62,18 +65,18 @@ def frugal_rule(
     *,
     by_source: bool = False,
 ) -> Frugal | None:
-    """Check what was asked for before anything is opened; None where the verifier is asked for everything.
+    """Check plan and rule before anything is opened; None if everything is scored.
 
-    `by_source`: it will be known who gave each response, so a committee that has learned what to ask for may say so.
+    `by_source`: the source of each response will be known, so a committee that has learned what to score may decide.
     """
     if frugal is None or frugal is False:
         if plan is not None:
             add, omit = argument("frugal", True), argument("plan")
-            raise SettingError(f"a plan says what to ask on demand: add {add}, or leave {omit} away")
+            raise SettingError(f"a plan is for scoring on demand: add {add}, or omit {omit}")
         return None
-    known = (ANY, *asking_names())
-    if frugal is not True and frugal not in known:
-        raise SettingError(f"there is no rule {frugal!r} for --frugal: {did_you_mean(str(frugal), known[1:])}")
+    names = (ANY, *asking_names())
+    if frugal is not True and frugal not in names:
+        raise SettingError(f"there is no rule {frugal!r} for --frugal: {did_you_mean(str(frugal), names[1:])}")
     if plan is None:
         raise SettingError(
             f"--frugal goes by a plan: name one with --plan, made by 'steelyard fit FILE --score {column} -o plan.json'"
@@ -91,7 +94,7 @@ def frugal_rule(
 
 
 def _checked(voter: Method, name: str, column: str, *, by_source: bool) -> Score:
-    """The score a plan goes by, one of this column; refuse a plan that cannot say what to ask."""
+    """The score of a plan, which must be of this column; refuse a plan that cannot choose what to score."""
     if voter.oracle:
         raise PlanError(f"{name} is for {voter.name}, an oracle that reads the correct answers: ask by another plan")
     if not voter.reads_scores():
@@ -104,36 +107,87 @@ def _checked(voter: Method, name: str, column: str, *, by_source: bool) -> Score
 
 
 def score_of_plan(voter: Method, name: str, column: str) -> Score:
-    """The score a plan goes by, one of the steps of this column; refuse a plan for another."""
+    """The score of a plan, which must be of the steps of this column; refuse a plan for another."""
     fitted = voter.fitted_on_.score if voter.fitted_on_ else None
     if fitted is None:
         return Score(column, "last")
-    meant = parse_score(fitted)
-    if len(split_scores(fitted)) > 1 or meant is None:
+    score = parse_score(fitted)
+    if len(split_scores(fitted)) > 1 or score is None:
         raise PlanError(
             f"{name} goes by {fitted!r}, several scores together, and one verifier gives one: fit a plan with "
             f"--score {column}"
         )
-    if meant.column != column:
+    if score.column != column:
         raise PlanError(
             f"{name} goes by the score {fitted!r}, and these are scores {column!r}: if they are the same verifier's, "
-            f"name them so (--as {meant.column}), else fit a plan with --score {column}"
+            f"name them so (--as {score.column}), else fit a plan with --score {column}"
         )
-    if meant.reducer not in REDUCERS:
+    if score.reducer not in REDUCERS:
         raise PlanError(
             f"{name} goes by {fitted!r}, one number per response, and a verifier scores steps, from which a vote "
             f"takes {column}:last: fit a plan on a run that it scored, or on a column of lists"
         )
-    return meant
+    return score
 
 
 def fingerprint(voter: Method) -> str:
-    """Tells plans apart by what they have learned, wherever their files are."""
+    """A hash of what a plan has learned, independent of its file."""
     asking = voter.asking_.plain() if voter.asking_ else None
     content = [voter.name, voter.settings(), voter.learned(), asking]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=_listed).encode()).hexdigest()
 
 
 def _listed(value: Any) -> Any:
-    """An array or a number of numpy as JSON has it."""
+    """An array or a number of numpy as JSON."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
+class Walk:
+    """The state of scoring on demand, in rounds, until the rule needs no more scores of any question.
+
+    A round is chosen when the one before it is complete, and by nothing but the scores: the order in which they arrive
+    changes nothing. Copies of a text are scored once. `asked` [R] says which responses were scored, `scores` [R] the
+    results; NaN where there is none.
+    """
+
+    def __init__(self, rule: AskingRule, voter: Method, pool: Pool, asked: Bools, scores: Floats) -> None:
+        self.rule, self.voter = rule, voter
+        self.pool = pool.unlabelled() if isinstance(pool, LabelledPool) else pool
+        self.asked, self.scores = asked.copy(), np.where(asked, scores, np.nan)
+        self.rounds = 0
+        self._question = pool.spread(np.arange(pool.n_questions))
+        self._active = np.ones(pool.n_questions, bool)
+
+    @property
+    def decided(self) -> float:
+        """The fraction of the questions that need no more scores."""
+        return float(1 - self._active.mean())
+
+    def next(self) -> list[list[int]]:
+        """The texts to score now, each as the rows of its copies in the order of samples; empty at the end."""
+        rows = np.flatnonzero(self._active[self._question])
+        part = self._with_scores().take(np.flatnonzero(self._active)).only_asked(self.asked[rows])
+        some = np.zeros(len(rows), bool) if part.asked is None else self.rule.next(self.voter, part) & ~part.asked
+        chosen = rows[some]
+        self._active[:] = False
+        self._active[self._question[chosen]] = True
+        self.rounds += 1
+        return self._readings(chosen.tolist())
+
+    def tell(self, rows: Sequence[int], score: float) -> None:
+        """Set the score of a text, NaN if the verifier failed, for all its copies."""
+        self.asked[rows], self.scores[rows] = True, score
+
+    def seen(self) -> Pool:
+        """The pool with the scores so far."""
+        return self._with_scores().only_asked(self.asked)
+
+    def _with_scores(self) -> Pool:
+        return replace(self.pool, scores=self.scores)
+
+    def _readings(self, rows: list[int]) -> list[list[int]]:
+        readings: dict[tuple[int, int], list[int]] = {}
+        for row in rows:
+            text = row if self.pool.text is None else int(self.pool.text[row])
+            readings.setdefault((int(self._question[row]), text), []).append(row)
+        return list(readings.values())

@@ -1,8 +1,8 @@
-"""Score the samples of a run on demand: a walk in rounds, each on the disk before the next is decided.
+"""Scores the samples of a run on demand: in rounds, each on the disk before the next is chosen.
 
-A killed command is begun again from the scores that stood in the journal before its walk; what it had asked for since
-is found there when the walk comes to it. So the walk is the same however often it was interrupted, and nothing that
-is on the disk is asked for again.
+A command that was killed restarts from the scores that the journal had before it; later scores are read from the
+journal when the rounds reach them. So the rounds are the same however often they are interrupted, and no score that is
+on the disk is requested again.
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import MAX_SOURCES
 from steelyard.runs.state import Key
 from steelyard.runs.usage import FIELD
-from steelyard.sampling.score.frugal_rule import Frugal
-from steelyard.sampling.score.frugal_walk import Walk
+from steelyard.sampling.score.frugal_rule import Frugal, Walk
 from steelyard.sampling.score.score_samples import Saving, Scored, Scoring, check_same, count, record_of
-from steelyard.sampling.verifiers.scored_items import Item, Runner
-from steelyard.sampling.verifiers.step_splits import split
+from steelyard.sampling.verifiers.scored_items import Item, Runner, split
 from steelyard.tables import read
 from steelyard.tables.score_columns import NO_SCORE
 from steelyard.tables.source_column import USUAL
@@ -51,7 +49,7 @@ async def score_on_demand(
     is_part: bool = False,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
-    """Ask for the scores that the rule needs. With `texts` a text that was sampled several times is read once.
+    """Request the scores that the rule needs. With `texts` a text that was sampled several times is scored once.
 
     A run without any readable answer is refused, unless it is a part of one.
     """
@@ -64,7 +62,7 @@ async def score_on_demand(
     done.rule, done.empty, done.readable = frugal.rule.name, rows.empty, rows.readable
     if not before.continues(frugal.note):
         if before.begun is not None:
-            warnings.warn(_goes_otherwise(before.begun, frugal, done.before), SteelyardNote, stacklevel=2)
+            warnings.warn(_change(before.begun, frugal, done.before), SteelyardNote, stacklevel=2)
         await run.add(frugal.note)
         before = last_walk(run.folder / JOURNAL, scoring.column)
     asked = np.array([not text for text in rows.has_text]) | np.array([key in before.before for key in rows.keys])
@@ -72,8 +70,8 @@ async def score_on_demand(
     asking = Asking(run, scoring, frugal, rows, connect, max_failures)
     try:
         while readings := walk.next():
-            for said, value in await asking.settle(readings, done):
-                walk.tell(said, value)
+            for copies, value in await asking.settle(readings, done):
+                walk.tell(copies, value)
             progress(walk.decided)
     finally:
         await asking.close()
@@ -85,7 +83,7 @@ async def score_on_demand(
 
 
 def check_readable(folder: Path, readable: int) -> None:
-    """Refuse responses of which none has a readable answer: there is nothing to vote for."""
+    """Refuse responses without any readable answer: there is nothing to vote for."""
     if not readable:
         raise TableError(
             f"{folder}: no answer can be read out of the responses, so no score can change a verdict: name the "
@@ -94,22 +92,22 @@ def check_readable(folder: Path, readable: int) -> None:
 
 
 class Rows:
-    """The rows of a run as the vote reads them: their keys in the journal, and the scores that are known."""
+    """The rows of a run as the vote reads them, with their keys in the journal and their scores so far."""
 
     def __init__(self, run: Run, scoring: Scoring, frugal: Frugal, texts: bool) -> None:
         table = pl.read_parquet(fresh_table(run.folder))
-        known = frugal.score.column in table.columns
+        has_scores = frugal.score.column in table.columns
         several = list(run.manifest.sources)
-        place = table[USUAL].replace_strict(several, range(len(several)), return_dtype=pl.Int64) if several else None
-        number = table["sample"] if place is None else table["sample"] * MAX_SOURCES + place
-        wanted = [name for name in ("question", "sample", "response", "answer", USUAL) if name in table.columns]
-        scores = [frugal.score.column] if known else []
-        frame = table.select(*wanted, *scores).with_columns(number.alias(NUMBER))
+        index = table[USUAL].replace_strict(several, range(len(several)), return_dtype=pl.Int64) if several else None
+        number = table["sample"] if index is None else table["sample"] * MAX_SOURCES + index
+        columns = [name for name in ("question", "sample", "response", "answer", USUAL) if name in table.columns]
+        scores = [frugal.score.column] if has_scores else []
+        frame = table.select(*columns, *scores).with_columns(number.alias(NUMBER))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SteelyardWarning)  # the vote says what is strange about the table
+            warnings.simplefilter("ignore", SteelyardWarning)  # the vote warns about the table
             self.pool: Pool = read(
                 frame,
-                score=frugal.score.name if known else NO_SCORE,
+                score=frugal.score.name if has_scores else NO_SCORE,
                 source=USUAL if several else None,
                 tokens=NUMBER,
                 texts=texts,
@@ -118,26 +116,26 @@ class Rows:
         if frugal.voter.weighs_sources:
             frugal.voter.check_pool(self.pool)
         self.readable = int(self.pool.readable.sum())
-        self.scores: Floats = np.full(self.pool.n_responses, np.nan) if not known else self.pool.known_scores.copy()
+        self.scores: Floats = self.pool.known_scores.copy() if has_scores else np.full(self.pool.n_responses, np.nan)
         questions = self.pool.questions.to_list()
         numbers: list[int] = np.asarray(self.pool.tokens).astype(np.int64).tolist()
         of_row = self.pool.spread(np.arange(self.pool.n_questions)).tolist()
         self.keys: list[Key] = [(questions[q], i) for q, i in zip(of_row, numbers, strict=True)]
         texts_of = zip(frame["question"], frame[NUMBER], frame["response"], strict=True)
-        spoken = {(question, i) for question, i, text in texts_of if has_text(text) and split(text, scoring.split)}
-        self.has_text = [key in spoken for key in self.keys]
+        with_text = {(question, i) for question, i, text in texts_of if has_text(text) and split(text, scoring.split)}
+        self.has_text = [key in with_text for key in self.keys]
         failed = run.state.samples.failed
         self.empty = sum(not text and key not in failed for key, text in zip(self.keys, self.has_text, strict=True))
 
     def unread(self, run: Run, column: str) -> int:
-        """How many responses with a text were not asked."""
+        """How many responses with a text were not scored."""
         tally = run.state.scores[column]
         pairs = zip(self.keys, self.has_text, strict=True)
         return sum(text and key not in tally.done and key not in tally.failed for key, text in pairs)
 
 
 class Asking:
-    """Asks a verifier for readings; it is connected to when the first is not in the journal yet."""
+    """Requests scores of a verifier, which is connected to when the first is not in the journal."""
 
     def __init__(
         self,
@@ -157,25 +155,25 @@ class Asking:
         self._samples = Samples(run)
 
     async def settle(self, readings: list[list[int]], done: Scored) -> list[tuple[list[int], float]]:
-        """What the verifier says of these readings, by the journal or by asking; NaN where it fails."""
+        """The scores of these texts, from the journal or from the verifier; NaN if it fails."""
         settled, left = [], []
         scored = self.run.state.scores[self.scoring.column].done
         for rows in readings:
-            there = [row for row in rows if self.rows.keys[row] in scored]
-            if there:
-                await self._copy(there[0], [row for row in rows if row not in there], done)
-                settled.append((rows, float(self.rows.scores[there[0]])))
+            recorded = [row for row in rows if self.rows.keys[row] in scored]
+            if recorded:
+                await self._copy(recorded[0], [row for row in rows if row not in recorded], done)
+                settled.append((rows, float(self.rows.scores[recorded[0]])))
             else:
                 left.append(rows)
-        return settled + (await self._asked(left, done) if left else [])
+        return settled + (await self._request(left, done) if left else [])
 
     async def close(self) -> None:
-        """Let go of the verifier."""
+        """Close the verifier."""
         self._samples.close()
         if self._runner:
             await self._runner.close()
 
-    async def _asked(self, readings: list[list[int]], done: Scored) -> list[tuple[list[int], float]]:
+    async def _request(self, readings: list[list[int]], done: Scored) -> list[tuple[list[int], float]]:
         if self._runner is None:
             self._runner = await self._connect()
             self.found = self._runner.found
@@ -203,23 +201,23 @@ class Asking:
         return settled
 
     def _items(self, keys: dict[Key, list[int]]) -> Iterator[Item]:
-        """The responses of some keys, read from the journal as they are taken."""
+        """The responses of some keys, read from the journal lazily."""
         for key in keys:
             sample = self._samples.of(key)
             steps = split(sample.get("response") or "", self.scoring.split)
             yield Item(self._samples.prompts.get(key[0]) or "", steps, sample)
 
     async def _copy(self, origin: int, copies: list[int], done: Scored) -> None:
-        """Write down what is known of a text for those of its copies that a killed command left without."""
+        """Record the score of a text for copies that a killed command left without."""
         for row in copies:
             steps = self._samples.steps(self.rows.keys[origin], self.scoring.column)
-            about = {"verifier": self.scoring.column, "split": self.scoring.split}
-            record = {"kind": "score", **about, "steps": steps, "truncated": False}
+            settings = {"verifier": self.scoring.column, "split": self.scoring.split}
+            record = {"kind": "score", **settings, "steps": steps, "truncated": False}
             await self.run.add(self._of(record, row, origin))
             done.copied += 1
 
     def _of(self, record: dict[str, Any], row: int, origin: int) -> dict[str, Any]:
-        """A record for one copy of a text; one that was not read itself says which was."""
+        """The record of one copy of a text; one that was not scored itself names the copy that was."""
         question, number = self.rows.keys[row]
         own = {**record, "question": question, "sample": number}
         if row == origin:
@@ -229,7 +227,7 @@ class Asking:
 
 
 class Samples:
-    """The samples of a run by their keys, read where they stand in the journal."""
+    """The samples of a run by key, read from the journal."""
 
     def __init__(self, run: Run) -> None:
         questions = run.questions["question"].to_list()
@@ -240,24 +238,24 @@ class Samples:
 
     def of(self, key: Key) -> dict[str, Any]:
         """The record of a sample."""
-        return self._index.rows(self._file, self._place(key))[0]
+        return self._index.rows(self._file, self._slice(key))[0]
 
     def steps(self, key: Key, verifier: str) -> list[float]:
-        """What a verifier had said of a sample when the command began."""
-        (said,) = self._index.scored(self._file, verifier, self._place(key))
-        return list(said["steps"]) if said else []
+        """The scores of a sample when the command began."""
+        (record,) = self._index.scored(self._file, verifier, self._slice(key))
+        return list(record["steps"]) if record else []
 
     def close(self) -> None:
         """Close the journal."""
         self._file.close()
 
-    def _place(self, key: Key) -> slice:
-        at = int(np.searchsorted(self._index.keys, self._number[key[0]] << WIDE | key[1]))
-        return slice(at, at + 1)
+    def _slice(self, key: Key) -> slice:
+        start = int(np.searchsorted(self._index.keys, self._number[key[0]] << WIDE | key[1]))
+        return slice(start, start + 1)
 
 
-def _goes_otherwise(begun: dict[str, Any], frugal: Frugal, scores: int) -> str:
-    """What happens where a column is gone on with by another rule, plan or kind of answer."""
+def _change(begun: dict[str, Any], frugal: Frugal, scores: int) -> str:
+    """The note on a column that continues with another rule, plan or kind of answer."""
     was = f"the rule {begun.get('rule')} and the plan {begun.get('plan')}"
     now = f"the rule {frugal.rule.name} and the plan {frugal.plan}"
     return f"{frugal.score.column} was asked by {was}: it goes on by {now}, from the {scores:,} scores that are there"

@@ -1,22 +1,36 @@
-"""Responses scored by a verifier: settings checked, the run locked, the verifier asked: `steelyard score`."""
+"""Scores the responses of a run or a table with a verifier: `steelyard score` and `sy.score`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from steelyard.answers.extract import AUTO
-from steelyard.foundation.errors import SettingError
+from steelyard.foundation.errors import RunError, SettingError
+from steelyard.runs.imported import columns_of
+from steelyard.runs.manifest import Manifest
 from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
+from steelyard.runs.state import RESERVED
 from steelyard.sampling.interrupts import waits_for
-from steelyard.sampling.score.frugal_rule import frugal_rule
-from steelyard.sampling.score.score_opened import ScoreOrder, score_opened
-from steelyard.sampling.score.score_samples import Scored
-from steelyard.sampling.score.score_table import imported, is_run
-from steelyard.sampling.verifiers.protocol import Protocol
+from steelyard.sampling.llm.address import Address
+from steelyard.sampling.llm.embedded import LOCAL
+from steelyard.sampling.llm.upstreams import check_upstream, model_name, served, started
+from steelyard.sampling.progress import Allowed
+from steelyard.sampling.score.frugal_rule import Frugal, frugal_rule
+from steelyard.sampling.score.frugal_score import score_on_demand
+from steelyard.sampling.score.score_samples import Scored, Scoring, score_samples
+from steelyard.sampling.score.score_table import check_prompts, imported, is_run
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import Protocol, RecordedProtocol, TokenProtocol
+from steelyard.sampling.verifiers.runners.where import check_place, connect
+from steelyard.sampling.verifiers.scored_items import Runner, known_split
 from steelyard.voting.methods.base.method import Method
+
+Connect = Callable[[Protocol, str, Address | None, int | None], Awaitable[Runner]]
 
 
 async def ascore(
@@ -40,7 +54,7 @@ async def ascore(
     answers: str = AUTO,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
-    """Do as `score` does, in async code. When it is cancelled, what was scored is saved.
+    """The async form of `score`. When it is cancelled, all scores so far are saved.
 
     >>> import asyncio, polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
@@ -48,7 +62,7 @@ async def ascore(
     >>> asyncio.run(sy.ascore("run", "logprob")).new
     8
     """
-    at = at if upstream is None else upstream  # `at` is what `upstream` was called before
+    at = at if upstream is None else upstream  # `at` is the former name of `upstream`
     order = ScoreOrder(verifier, at, local, model, split, context, column, key_env, max_failures)
     order.check()
     on_demand = frugal_rule(frugal, plan, order.name, answers, by_source=True)
@@ -56,44 +70,23 @@ async def ascore(
         return await score_opened(opened, order, on_demand=on_demand, progress=progress)
 
 
-def opened_run(
-    source: Any, output: str | Path | None, rename: dict[str, str] | None, layout: str | None, protocol: Protocol
-) -> Run:
-    """Open the run, or make the one of a table."""
-    check_source(source)
-    if not is_run(source):
-        return imported(source, output, rename, layout, protocol)
-    if output is not None or rename or layout:
-        raise SettingError(f"{source} is a run already, with columns of its own: leave -o, --rename and --layout away")
-    return Run.open(Path(source), write=True)
-
-
-def check_source(source: Any) -> None:
-    """Refuse several runs, and a run in parts."""
-    runs = [str(each) for each in source if is_run(each)] if isinstance(source, list | tuple) else []
-    if runs:
-        raise SettingError(f"{runs[0]} is a run, which is scored in its place: give it alone")
-    if isinstance(source, str | Path) and is_parted_run(Path(source)):
-        raise SettingError(f"{source} is a run in parts: have it scored by many workers with --engine")
-
-
 @waits_for(ascore)
 def score() -> None:
-    """Have a verifier score every response of a run or a table; what is scored is never asked twice.
+    """Score every response of a run or a table with a verifier; no response is scored twice.
 
-    A run of `generate` is scored in its place. A table (a file, or anything that `read` takes) becomes a run of its
-    own first, in the folder `output`; for FILE.jsonl that is FILE.scored. The same call again goes on there, a table
-    that has changed is refused. Its column `prompt` is the text of the question; `rename` maps your names to ours,
+    A run of `generate` is scored in place. A table (a file, or anything that `read` takes) is first copied into a run
+    in the folder `output`, by default FILE.scored for FILE.jsonl. The same call again resumes there; a table that has
+    changed is refused. Its column `prompt` is the text of the question; `rename` maps your column names to ours,
     `layout` names the layout of its file.
 
     `upstream` is the address of the verifier's server, `local` runs it in this process; `column` names the scores.
-    `progress` is called with the share of the samples that are scored. Ctrl-C saves what was scored and comes out as
+    `progress` is called with the fraction of samples that are scored. Ctrl-C saves all scores so far and raises
     KeyboardInterrupt.
 
-    With `frugal` ("exact", "expected", or True for what the plan has learned) the verifier reads only what can still
-    change the verdict of `plan`; other scores are not asked, and the same call without it asks for them later.
-    `answers` is the kind of answer that the vote groups by; a plan has its own. The options are those of
-    `steelyard score`, which lists the verifiers.
+    With `frugal` ("exact", "expected", or True for what the plan has learned) the verifier scores only responses that
+    can still change the verdict of `plan`; the same call without it scores the others later. `answers` is the kind of
+    answer that the vote groups by; a plan has its own. The options are those of `steelyard score`, which lists the
+    verifiers.
 
     >>> import polars as pl, steelyard as sy
     >>> sy.write(pl.DataFrame({"question": ["a", "b"], "prompt": ["1 + 1?", "1 + 2?"]}), "questions.jsonl")
@@ -110,4 +103,129 @@ def score() -> None:
     """
 
 
-__test__ = {"score": score}  # a decorated function is not looked into otherwise
+def opened_run(
+    source: Any, output: str | Path | None, rename: dict[str, str] | None, layout: str | None, protocol: Protocol
+) -> Run:
+    """Open the run, or create that of a table."""
+    check_source(source)
+    if not is_run(source):
+        return imported(source, output, rename, layout, protocol)
+    if output is not None or rename or layout:
+        raise SettingError(f"{source} is a run already, with columns of its own: omit -o, --rename and --layout")
+    return Run.open(Path(source), write=True)
+
+
+def check_source(source: Any) -> None:
+    """Refuse several runs, and a run in parts."""
+    runs = [str(path) for path in source if is_run(path)] if isinstance(source, list | tuple) else []
+    if runs:
+        raise SettingError(f"{runs[0]} is a run, which is scored in place: give it alone")
+    if isinstance(source, str | Path) and is_parted_run(Path(source)):
+        raise SettingError(f"{source} is a run in parts: score it by several workers with --engine")
+
+
+@dataclass(frozen=True)
+class ScoreOrder:
+    """Which verifier scores, where it runs and how. It contains the name of the key's variable, but no key."""
+
+    verifier: str
+    at: str | None = None
+    local: bool = False
+    model: str | None = None
+    split: str | None = None
+    context: int | None = None
+    column: str | None = None
+    key_env: str = "OPENAI_API_KEY"
+    max_failures: str | int = "10%"
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol of the verifier."""
+        return find_verifier(self.verifier)[0]
+
+    @property
+    def name(self) -> str:
+        """The column of the scores."""
+        return find_verifier(self.verifier)[1].name if self.column is None else self.column
+
+    def check(self) -> None:
+        """Refuse invalid settings before anything is opened."""
+        protocol, known = find_verifier(self.verifier)
+        check_place(known.name, protocol, at=self.at is not None, local=self.local)
+        if self.at == LOCAL and isinstance(protocol, TokenProtocol):
+            raise SettingError(
+                f"the embedded LLM cannot serve {known.name}: run it with --local, or --upstream a vLLM server"
+            )
+        if self.at is not None and "," in self.at:
+            raise SettingError("several servers are for a run in parts, where each worker asks its own: name one")
+        if self.at is not None:
+            check_upstream(self.at, self.key_env)
+        if self.name in RESERVED or not self.name.strip():
+            raise SettingError(
+                f"scores cannot be called {self.name!r}: the table has such a column; choose another (--as, column=)"
+            )
+
+    def scoring(self, manifest: Manifest) -> Scoring:
+        """The settings that make the scores of a run comparable."""
+        _, known = find_verifier(self.verifier)
+        weights = model_name(self.at, self.model) if self.at == LOCAL else self.model or known.model or manifest.model
+        if self.at is not None and not weights:
+            why = "are of several LLMs" if manifest.sources else "name no LLM (column 'llm')"
+            raise SettingError(f"the responses {why}: name the model that {self.at} serves with --model")
+        split = known_split(known.split if self.split is None else self.split)
+        return Scoring(self.name, known.name, weights, split, self.context)
+
+
+async def score_opened(
+    opened: Run,
+    order: ScoreOrder,
+    *,
+    on_demand: Frugal | None = None,
+    is_part: bool = False,
+    connect: Connect = connect,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Scored:
+    """Score all responses without a score, and write the table of the run; `connect` loads or reaches the verifier."""
+    protocol = order.protocol
+    if not is_part:
+        check_has_samples(opened.folder, len(opened.state.samples.done))
+    if opened.manifest.rows is not None:
+        _check_imported(opened, protocol, order.name)
+    allowed = Allowed.of(order.max_failures, len(opened.state.samples.done)).count
+    scoring = order.scoring(opened.manifest)
+    async with AsyncExitStack() as stack:
+
+        async def ready() -> Runner:
+            at = order.at
+            address = await stack.enter_async_context(started(served, at, order.key_env)) if at is not None else None
+            return await connect(protocol, scoring.model, address, order.context)
+
+        if on_demand is None:
+            done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
+        else:
+            once = not isinstance(protocol, RecordedProtocol)  # the records of equal texts may differ
+            limits: dict[str, Any] = {"max_failures": allowed, "is_part": is_part, "progress": progress}
+            done = await score_on_demand(opened, scoring, on_demand, ready, texts=once, **limits)
+        opened.write_table()
+        done.run = opened.folder
+        return done
+
+
+def check_has_samples(folder: Path, samples: int) -> None:
+    """Refuse a run without samples, which `generate` leaves when all its requests fail."""
+    if not samples:
+        raise RunError(
+            f"{folder} has no samples to score: repeat its 'steelyard generate' command; 'steelyard status {folder}' "
+            "lists what failed"
+        )
+
+
+def _check_imported(opened: Run, protocol: Protocol, column: str) -> None:
+    """Check that the table of a run has prompts, and no column of that name."""
+    columns = columns_of(opened.manifest)
+    if column in columns:
+        raise SettingError(f"scores cannot be called {column!r}: the table has such a column; choose another with --as")
+    check_prompts(protocol, columns, opened.folder)
+
+
+__test__ = {"score": score}  # doctest does not find decorated functions by itself

@@ -1,8 +1,8 @@
-"""Score the samples of a run with a verifier: durable, resumable, nothing is asked twice.
+"""Scores the samples of a run with a verifier: durable, resumable, no sample twice.
 
-A score is written to the journal as soon as it is there, so a process that is killed loses what was under way and no
-more. A response without text is skipped, a response the verifier failed on is written down
-with the reason and tried again by the next command.
+A score is written to the journal as soon as it arrives, so a process that is killed loses only what was under way. A
+response without text is skipped; if the verifier fails on a response, the reason is recorded, and the next command
+retries it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from typing import Any
 from steelyard.foundation.errors import RunError, VerifierError
 from steelyard.runs.run import Run
 from steelyard.runs.usage import FIELD, Usage, usage_field, usage_from_field
-from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores
-from steelyard.sampling.verifiers.step_splits import split
+from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, split
 
 WAITING = 4096  # records under way to the disk
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """What makes the scores of one column comparable; a resumed command must say the same."""
+    """The settings that make the scores of one column comparable; a resumed command must have the same."""
 
     column: str
     verifier: str
@@ -38,11 +37,11 @@ class Scoring:
 
 @dataclass
 class Scored:
-    """What a command did. `before` was scored earlier, `empty` responses have no text, `unsampled` samples failed.
+    """The result of a command. `before` were scored earlier, `empty` responses have no text, `unsampled` ones failed.
 
-    With a `rule` the verifier was asked on demand: `not_asked` responses did not need to be read, `copied` ones have
-    the words of another that was, and `readable` ones have an answer to vote for. `run` is where the scores are, and
-    `spent` is what the requests of a verifier's server were billed.
+    With a `rule` responses were scored on demand: `not_asked` did not need a score, `copied` have the same text as
+    another that was scored, and `readable` have an answer to vote for. `run` is the folder of the scores, and `spent`
+    the usage that the verifier's server billed.
     """
 
     before: int = 0
@@ -68,7 +67,7 @@ async def score_samples(
     max_failures: int,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Scored:
-    """Score what has no score yet; the verifier is only loaded or connected to when there is something to ask."""
+    """Score all samples without a score; the verifier is loaded or connected to only if there are any."""
     check_same(run, scoring)
     done = Scored(before=len(run.state.scores[scoring.column].done), unsampled=len(run.state.samples.failed))
     items = unscored_items(run, scoring, done)
@@ -93,15 +92,15 @@ async def score_samples(
 
 
 class Saving:
-    """Writes records without waiting for each; what the disk refuses is raised by the next call."""
+    """Writes records without waiting for each; an error of the disk is raised by the next call."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.under_way: set[asyncio.Task[None]] = set()
-        self.refused: BaseException | None = None
+        self.error: BaseException | None = None
 
     async def add(self, record: dict[str, Any]) -> None:
-        """Begin to write a record; wait only when many are under way."""
+        """Start to write a record; wait only if many are under way."""
         task = asyncio.ensure_future(self.run.add(record))
         self.under_way.add(task)
         task.add_done_callback(self._written)
@@ -118,15 +117,15 @@ class Saving:
     def _written(self, task: asyncio.Task[None]) -> None:
         self.under_way.discard(task)
         if not task.cancelled() and task.exception():
-            self.refused = self.refused or task.exception()
+            self.error = self.error or task.exception()
 
     def _check(self) -> None:
-        if self.refused:
-            raise self.refused
+        if self.error:
+            raise self.error
 
 
 def unscored_items(run: Run, scoring: Scoring, done: Scored) -> Iterator[Item]:
-    """The responses to score, made as they are taken."""
+    """The responses to score, made lazily."""
     prompts = dict(zip(run.questions["question"], run.questions["prompt"], strict=True))
     for sample in run.unscored(scoring.column):
         steps = split(sample.get("response") or "", scoring.split)
@@ -137,13 +136,13 @@ def unscored_items(run: Run, scoring: Scoring, done: Scored) -> Iterator[Item]:
 
 
 def record_of(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, Any]:
-    """What the journal keeps of what a verifier said, or of its failure."""
-    about = {"verifier": scoring.column, "question": item.sample["question"], "sample": item.sample["sample"]}
+    """The journal's record of a score, or of a failure."""
+    key = {"verifier": scoring.column, "question": item.sample["question"], "sample": item.sample["sample"]}
     if isinstance(result, str):
-        return {"kind": "score-failure", **about, "reason": result}
+        return {"kind": "score-failure", **key, "reason": result}
     return {
         "kind": "score",
-        **about,
+        **key,
         "steps": result.steps,
         "split": scoring.split,
         "truncated": result.truncated,
@@ -152,18 +151,18 @@ def record_of(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, A
 
 
 def _billed(usage: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens of one score; a server that pools writes none, and some do not say so."""
+    """The tokens of one score; a pooling server generates none, and some do not report that."""
     return usage_field({"completion_tokens": 0, **usage})
 
 
 def usage_of_score(result: Scores | str) -> Usage:
-    """What a score was billed; nothing where no server reports it."""
+    """The usage of one score; empty if no server reports it."""
     usage = result.usage if isinstance(result, Scores) else None
     return Usage() if usage is None else usage_from_field(_billed(usage))
 
 
 def count(done: Scored, result: Scores | str, max_failures: int) -> None:
-    """Count what a verifier said; too many failures end the command."""
+    """Count a result; too many failures end the command."""
     if isinstance(result, Scores):
         done.new += 1
         done.truncated += result.truncated
@@ -187,7 +186,7 @@ def check_same(run: Run, scoring: Scoring) -> None:
 
 
 def refuse_other(folder: Path, begun: Mapping[str, Any], scoring: Scoring) -> None:
-    """Refuse to go on with a column that was begun with something else."""
+    """Refuse to continue a column that was started with other settings."""
     pairs = [(name, begun.get(name), value) for name, value in asdict(scoring).items()]
     changed = [f"{name} was {before!r}, now {now!r}" for name, before, now in pairs if before != now]
     if changed:

@@ -1,4 +1,4 @@
-"""A table of responses becomes a run beside it, so that it can be scored as a run of `generate` is: durably, once."""
+"""Copies a table of responses into a run beside it, so that it is scored as durably as a run of `generate`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from steelyard.sampling.verifiers.protocol import Protocol, RecordedProtocol
 from steelyard.tables.response_rows import LOG_PROBABILITIES, Rows, rows_of
 from steelyard.tables.sources.bundled_grid import is_grid
 
-MANY = 1000  # records a commit
+MANY = 1000  # records per commit
 TABLES = {".parquet", ".pq", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".arrow", ".feather", ".eval"}
-NO_NAME = set("*?[")  # a pattern names many files
+NO_NAME = set("*?[")  # a pattern matches many files
 SUFFIXES = TABLES | {".gz", ".zst"}
 
 
@@ -26,7 +26,7 @@ def is_run(source: Any) -> bool:
 
 
 def run_beside(source: Any, output: str | Path | None) -> Path:
-    """The folder of the run that a table becomes: the given one, else named after the file and beside it.
+    """The folder of the run of a table: the explicit one, else beside the file and named after it.
 
     >>> run_beside("data/responses.jsonl.gz", None).as_posix()
     'data/responses.scored'
@@ -34,7 +34,7 @@ def run_beside(source: Any, output: str | Path | None) -> Path:
     if output is not None:
         return Path(output)
     if not isinstance(source, str | Path) or _nameless(str(source)):
-        raise SettingError("the scores need a place beside the table: name the folder of a run with -o (output=)")
+        raise SettingError("the scores need a folder of their own: name the folder of a run with -o (output=)")
     name = Path(source)
     while name.suffix.lower() in SUFFIXES:
         name = name.with_suffix("")
@@ -49,7 +49,7 @@ def _nameless(source: str) -> bool:
 def imported(
     source: Any, output: str | Path | None, rename: dict[str, str] | None, layout: str | None, protocol: Protocol
 ) -> Run:
-    """Open the run of a table for writing, with all rows of the table in it; make it if it is not there."""
+    """Open the run of a table for writing, with all rows of the table; create it if it does not exist."""
     folder = run_beside(source, output)
     rows = rows_of(source, rename=rename, layout=layout)
     manifest = Manifest(
@@ -57,7 +57,7 @@ def imported(
         questions_file=Path(source).name if isinstance(source, str | Path) else "",
     )  # fmt: skip
     _check_same(source, folder, manifest)
-    if isinstance(protocol, RecordedProtocol) and all(protocol.read(each) is None for each in rows.records()):
+    if isinstance(protocol, RecordedProtocol) and all(protocol.read(record) is None for record in rows.records()):
         raise TableError(
             f"{source}: {protocol.missing}: add a column {LOG_PROBABILITIES[0]!r}, a list of those of the tokens of "
             "each response, or choose another verifier"
@@ -66,11 +66,11 @@ def imported(
     return _filled(Run.start(folder, manifest, rows.questions()), rows)
 
 
-def check_prompts(protocol: Protocol, columns: Any, where: Any) -> None:
-    """A verifier is shown the text of the question, unless it reads what was recorded."""
+def check_prompts(protocol: Protocol, columns: Any, source: Any) -> None:
+    """Refuse a table without prompts, unless the verifier does not read the question."""
     if "prompt" not in columns and not isinstance(protocol, RecordedProtocol):
         raise ColumnError(
-            f"{where} has no column 'prompt', the text of the question, which the verifier is shown: add it, or rename "
+            f"{source} has no column 'prompt', the text of the question, which the verifier reads: add it, or rename "
             f"yours ({argument('rename', {'yours': 'prompt'})})"
         )
 
@@ -79,18 +79,19 @@ def _check_same(source: Any, folder: Path, manifest: Manifest) -> None:
     """Refuse a folder that belongs to something else, before anything is written to it."""
     if not (folder / FILE).exists():
         return
-    there = Manifest.read(folder)
-    if IMPORTED not in there.params:
+    existing = Manifest.read(folder)
+    if IMPORTED not in existing.params:
         raise RunError(f"{folder} is a run of 'steelyard generate': name another folder with -o")
-    if there.questions_sha256 != manifest.questions_sha256:
+    if existing.questions_sha256 != manifest.questions_sha256:
         raise RunError(
-            f"{source} is not what {folder} was made from ({there.questions_file or 'a table'} as it was then): score "
-            f"the changed table into another folder with -o, or go on with the run as it is: 'steelyard score {folder}'"
+            f"{source} is not what {folder} was made from ({existing.questions_file or 'a table'} as it was then): "
+            "score the changed table into another folder with -o, or continue the run as it is: 'steelyard score "
+            f"{folder}'"
         )
 
 
 def _filled(run: Run, rows: Rows) -> Run:
-    """Put the rows that are not there yet into the journal."""
+    """Write the missing rows to the journal."""
     try:
         missing = (record for record in rows.records() if not run.has(record["question"], record["sample"]))
         while records := list(islice(missing, MANY)):

@@ -1,8 +1,7 @@
-"""Verifiers: protocols (how each is asked and read) and runners (where it runs). Nothing here weighs an answer.
+"""Verifiers: protocols (their inputs and outputs) and runners (where they run). Nothing here weighs an answer.
 
-Adding a protocol is adding a file with a `PROTOCOL` to `protocols/`, or an entry point of the group
-`steelyard.verifiers` in another package; the command line, docs/verifiers.md and the checks of every protocol find it
-by themselves.
+To add a protocol, add a file with a `PROTOCOL` to `protocols/`, or an entry point of the group `steelyard.verifiers` in
+another package; the command line and the checks of every protocol find it.
 """
 
 from __future__ import annotations
@@ -53,9 +52,7 @@ def find_verifier(name: str) -> tuple[Protocol, Verifier]:
     >>> find_verifier("skywork-7b")[1].model
     'Skywork/Skywork-o1-Open-PRM-Qwen-2.5-7B'
     """
-    for protocol in map(
-        registry().get, registry().names
-    ):  # a broken package after the built-in ones harms none of them
+    for protocol in map(registry().get, registry().names):  # lazily: built-in ones first, then those of packages
         for verifier in protocol.verifiers:
             if name in (verifier.name, verifier.model):
                 return protocol, verifier

@@ -1,10 +1,10 @@
-"""A response longer than the verifier's context: keep the tail of the steps, and say so.
+"""Fits a response into the context of a verifier: only the last steps are read if it is too long.
 
 1. A question that takes more than half of the context keeps its beginning.
 2. Steps are dropped from the front until the rest fits.
 3. A last step that does not fit alone keeps its end.
 
-A response that lost anything is marked truncated; the scores are those of the steps that were kept.
+A response that was cut is marked truncated; its scores are those of the remaining steps.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from steelyard.sampling.verifiers.protocol import Rendered, TokenProtocol
 from steelyard.sampling.verifiers.scored_items import Item
 from steelyard.sampling.verifiers.tokens import Tokens
 
-LONGEST = 64  # characters per token of context; what is longer is cut before it is tokenised
+LONGEST = 64  # characters per token of context; longer texts are cut before they are tokenised
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What is put to the verifier, and whether some of the response or the question was left out."""
+    """The input of the verifier, and whether a part of the response or the question was left out."""
 
     rendered: Rendered
     truncated: bool
 
 
 def fit_or_reason(protocol: TokenProtocol, item: Item, tokens: Tokens, context: int) -> Fitted | str:
-    """Render an item, or say why it cannot be."""
+    """Render an item, or return the reason why that is impossible."""
     try:
         return fit(protocol, item.question, item.steps, tokens, context)
     except VerifierError as error:
@@ -51,32 +51,33 @@ def fit(protocol: TokenProtocol, question: str, steps: Sequence[str], tokens: To
     if frame + 2 > context:
         raise VerifierError(f"a context of {context} tokens is too short: the layout alone takes {frame}")
     question = question[: LONGEST * context]
-    fits = _most(len(question), lambda kept: size(question[:kept], [""]) <= max(context // 2, frame + 1))
+    fits = _largest(len(question), lambda end: size(question[:end], [""]) <= max(context // 2, frame + 1))
     question, steps = question[:fits], _tail(steps, LONGEST * context)
-    kept = _most(len(steps), lambda count: size(question, steps[len(steps) - count :]) <= context)
-    if kept:
-        steps = steps[len(steps) - kept :]
+    fitting = _largest(len(steps), lambda count: size(question, steps[len(steps) - count :]) <= context)
+    if fitting:
+        steps = steps[len(steps) - fitting :]
     else:
         last = steps[-1][-LONGEST * context :]
-        steps = [last[len(last) - _most(len(last), lambda end: size(question, [last[len(last) - end :]]) <= context) :]]
+        length = _largest(len(last), lambda count: size(question, [last[len(last) - count :]]) <= context)
+        steps = [last[len(last) - length :]]
     return Fitted(protocol.render(question, steps, tokens), truncated=True)
 
 
 def _tail(steps: Sequence[str], characters: int) -> list[str]:
-    """The last steps that hold no more than so many characters together; at least one."""
-    kept: list[str] = []
+    """The last steps with no more than so many characters together; at least one."""
+    tail: list[str] = []
     for step in reversed(steps):
         characters -= len(step) + 1
-        if kept and characters < 0:
+        if tail and characters < 0:
             break
-        kept.append(step)
-    return kept[::-1]
+        tail.append(step)
+    return tail[::-1]
 
 
-def _most(limit: int, holds: Callable[[int], bool]) -> int:
-    """The largest count up to `limit` for which it holds, by halving; 0 if none is found.
+def _largest(limit: int, holds: Callable[[int], bool]) -> int:
+    """The largest count up to `limit` for which it holds, by bisection; 0 if there is none.
 
-    >>> _most(100, lambda count: count * count <= 50)
+    >>> _largest(100, lambda count: count * count <= 50)
     7
     """
     low, high = 0, limit

@@ -1,7 +1,7 @@
-"""What a protocol is: how a question and the steps of a response are put to a verifier, and how its outputs are read.
+"""What a protocol is: the input of a verifier for a question and the steps of a response, and the scores it outputs.
 
-A protocol is two pure functions. `render` lays out a question and its steps; `read` turns what came back into
-one score in [0, 1] per step. Which of the three kinds a protocol is says where it can run.
+A protocol is two pure functions. `render` lays out a question and its steps; `read` turns the outputs into one score in
+[0, 1] per step. The kind of a protocol, one of three, determines where it can run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = NDArray[np.float64]
 Message: TypeAlias = dict[str, str]
-
 TOKEN_HEAD = "token-head"  # Linear-ReLU-Linear(2) on every token  # noqa: S105
 VALUE_HEAD = "value-head"  # Linear(1) on every token
 WORDS = "words"  # the language model's own logits of two words
@@ -51,7 +50,7 @@ class TokenProtocol:
     one per word (in the order of `words`) otherwise.
     """
 
-    what: str  # how it is asked, in one sentence
+    what: str  # a description in one sentence
     verifiers: tuple[Verifier, ...]
     head: str
     context: int  # tokens it can see
@@ -59,35 +58,37 @@ class TokenProtocol:
     render: Callable[[str, Sequence[str], Tokens], Rendered]
     read: Callable[[Array, Sequence[int]], Array]
     words: tuple[str, ...] = ()
-    served: str = ""  # what to give `vllm serve` besides the name; empty: vLLM cannot serve it
-    prepare: Callable[[Sequence[str]], list[str]] = field(default=list)  # done before steps are dropped
+    served: str = ""  # the options of `vllm serve`; empty: vLLM cannot serve it
+    prepare: Callable[[Sequence[str]], list[str]] = field(default=list)  # applied before steps are dropped
 
 
 @dataclass(frozen=True)
 class ChatProtocol:
-    """A verifier behind any OpenAI-compatible server: one more question, read from the first token's alternatives."""
+    """A verifier on any OpenAI-compatible server: another question, scored by the alternatives of its first token."""
 
     what: str
     verifiers: tuple[Verifier, ...]
     render: Callable[[str, Sequence[str]], list[Message]]
-    read: Callable[[Mapping[str, float]], list[float] | None]  # token -> log-probability; None: it said neither
+    read: Callable[
+        [Mapping[str, float]], list[float] | None
+    ]  # token -> log-probability; None: neither word is among them
 
 
 @dataclass(frozen=True)
 class RecordedProtocol:
-    """A verifier that needs no model: it reads what the run has recorded of a sample."""
+    """A verifier that needs no model: it reads the record of a sample in the run."""
 
     what: str
     verifiers: tuple[Verifier, ...]
-    read: Callable[[Mapping[str, Any]], list[float] | None]  # None: nothing was recorded,
-    missing: str = "the run recorded nothing that it reads"  # and why there is no score then
+    read: Callable[[Mapping[str, Any]], list[float] | None]  # None: nothing was recorded
+    missing: str = "the run recorded nothing that it reads"  # the reason for that
 
 
 Protocol: TypeAlias = TokenProtocol | ChatProtocol | RecordedProtocol
 
 
 def problem_of(_name: str, thing: object) -> str | None:
-    """Say what is wrong with a protocol of another package, or None.
+    """The problem of a protocol of another package, or None.
 
     >>> problem_of("mine", "a text")
     'it must be a TokenProtocol, a ChatProtocol or a RecordedProtocol with at least one verifier'
@@ -114,3 +115,38 @@ def two_way(outputs: Array, positions: Sequence[int], good: int) -> Array:
     """
     rows = np.asarray(outputs, np.float64)[list(positions)]
     return sigmoid(rows[:, good] - rows[:, 1 - good])
+
+
+def verifier_rows(protocols: Sequence[Protocol]) -> list[tuple[str, str, str, str]]:
+    """Name, model, where it runs, how responses are split; one row per verifier."""
+    return [
+        (verifier.name, verifier.model or "the LLM itself", _where_it_runs(protocol), verifier.split)
+        for protocol in protocols
+        for verifier in protocol.verifiers
+    ]
+
+
+def _where_it_runs(protocol: Protocol) -> str:
+    if isinstance(protocol, TokenProtocol):
+        return "--local, --upstream vLLM" if protocol.served else "--local"
+    return "--upstream any server" if isinstance(protocol, ChatProtocol) else "nowhere"
+
+
+def page_table(protocols: Sequence[Protocol]) -> str:
+    """The table of docs/verifiers.md."""
+    by_name = {verifier.name: protocol for protocol in protocols for verifier in protocol.verifiers}
+    lines = []
+    for name, model, runs, split in verifier_rows(protocols):
+        protocol = by_name[name]
+        size = f"; context {protocol.context:,}" if isinstance(protocol, TokenProtocol) else ""
+        lines.append(f"| `{name}` | {model} | {runs} | {split} | {protocol.what}{size} |")
+    return "\n".join(lines)
+
+
+def served_table(protocols: Sequence[Protocol]) -> str:
+    """The table of docs/vllm.md."""
+    return "\n".join(
+        f"| {', '.join(f'`{verifier.name}`' for verifier in protocol.verifiers)} | `{protocol.served}` |"
+        for protocol in protocols
+        if isinstance(protocol, TokenProtocol) and protocol.served
+    )

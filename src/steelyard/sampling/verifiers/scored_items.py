@@ -1,19 +1,29 @@
-"""What is scored and what comes back, wherever a verifier runs."""
+"""What a verifier scores and returns, wherever it runs, and how a response is split into steps.
+
+The name of the split is recorded with every score:
+
+- blank-lines   at every blank line; empty pieces are dropped
+- newlines      at every newline; a blank line is a step with its own score
+- merge-blank   at every newline; blank lines are dropped
+- ki            at every "ки" that ends a line, as the responses of Math-Shepherd's LLM mark their steps
+- whole         the response is one step
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from steelyard.foundation.errors import SettingError, did_you_mean
 from steelyard.sampling.verifiers.protocol import Array
 
 
 @dataclass(frozen=True)
 class Item:
-    """One response: its question's text, its steps, and what the run recorded of it."""
+    """One response: the text of its question, its steps, and its record in the run."""
 
     question: str
     steps: Sequence[str]
@@ -22,7 +32,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Scores:
-    """One score in [0, 1] a step that was kept; `usage` is what the verifier's server counted, where it says so."""
+    """One score in [0, 1] per step that was read; `usage` is that of the verifier's server, if it reports any."""
 
     steps: list[float]
     truncated: bool = False
@@ -33,7 +43,7 @@ Results: TypeAlias = AsyncGenerator[tuple[Item, Scores | str], None]  # a str sa
 
 
 class Runner(Protocol):
-    """Where a verifier runs. `found` says what was found at the start."""
+    """Where a verifier runs. `found` describes it, as detected at the start."""
 
     found: dict[str, Any]
 
@@ -42,12 +52,12 @@ class Runner(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of what is held."""
+        """Release all resources."""
         ...
 
 
 def usage_of(reply: Any) -> Mapping[str, Any] | None:
-    """What a server counted for a reply; None where it says nothing.
+    """The usage in a reply; None if it reports none.
 
     >>> usage_of({"usage": {"prompt_tokens": 7}}), usage_of([])
     ({'prompt_tokens': 7}, None)
@@ -57,7 +67,7 @@ def usage_of(reply: Any) -> Mapping[str, Any] | None:
 
 
 def checked(scores: Array | Sequence[float], truncated: bool, usage: Mapping[str, Any] | None = None) -> Scores | str:
-    """Scores, or why they are none: a number that is not one, or outside [0, 1].
+    """Scores, or the reason why they are invalid: NaN, or outside [0, 1].
 
     >>> checked([0.5, 1.0], truncated=False)
     Scores(steps=[0.5, 1.0], truncated=False, usage=None)
@@ -65,9 +75,44 @@ def checked(scores: Array | Sequence[float], truncated: bool, usage: Mapping[str
     'the verifier gave nan, expected numbers in [0, 1]'
     """
     if isinstance(scores, list) and len(scores) == 1 and type(scores[0]) is float and 0 <= scores[0] <= 1:
-        return Scores(scores, truncated, usage)  # one score takes no array
+        return Scores(scores, truncated, usage)  # a single score needs no array
     array = np.asarray(scores, np.float64)
     bad = array[~((array >= 0) & (array <= 1))]
     if len(bad):
         return f"the verifier gave {bad[0]:g}, expected numbers in [0, 1]"
     return Scores(array.tolist(), truncated, usage)
+
+
+def _filled(pieces: list[str]) -> list[str]:
+    return [piece for piece in pieces if piece.strip()]
+
+
+SPLITS: dict[str, Callable[[str], list[str]]] = {
+    "blank-lines": lambda text: _filled(text.split("\n\n")),
+    "newlines": lambda text: text.split("\n"),
+    "merge-blank": lambda text: _filled(text.split("\n")),
+    "ki": lambda text: _filled([piece.strip().removesuffix("ки").strip() for piece in text.split("ки\n")]),
+    "whole": lambda text: [text],
+}
+
+
+def split(response: str, how: str) -> list[str]:
+    r"""The steps of a response. A response without text has none. Windows line ends are read as newlines.
+
+    >>> split("First.\n\nThen,\nso.\n\n\n\nEnd.", "blank-lines")
+    ['First.', 'Then,\nso.', 'End.']
+    >>> split("a\n\nb", "newlines"), split("a\n\nb", "merge-blank")
+    (['a', '', 'b'], ['a', 'b'])
+    >>> split("Step 1: a ки\nStep 2: b ки", "ki")
+    ['Step 1: a', 'Step 2: b']
+    """
+    if not response.strip():
+        return []
+    return SPLITS[known_split(how)](response.replace("\r\n", "\n"))
+
+
+def known_split(how: str) -> str:
+    """The name of a split, or an error that lists them."""
+    if how not in SPLITS:
+        raise SettingError(f"unknown split {how!r}: {did_you_mean(how, SPLITS)}")
+    return how

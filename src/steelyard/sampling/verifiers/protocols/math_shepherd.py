@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 from steelyard.foundation.errors import VerifierError
 from steelyard.sampling.verifiers.protocol import WORDS, Array, Rendered, TokenProtocol, Verifier, two_way
-from steelyard.sampling.verifiers.remove_tag import without
-from steelyard.sampling.verifiers.tokens import Tokens
+from steelyard.sampling.verifiers.tokens import Tokens, without
 
 TAG = "ки"
 GOOD, BAD = "+", "-"

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.sampling.verifiers.protocol import WORDS, Array, Rendered, TokenProtocol, Verifier, two_way
-from steelyard.sampling.verifiers.remove_tag import without
-from steelyard.sampling.verifiers.tokens import Tokens
+from steelyard.sampling.verifiers.tokens import Tokens, without
 
 TAG, BOS = " \n\n\n\n", "<|begin_of_text|>"
 GOOD, BAD = "+", "-"

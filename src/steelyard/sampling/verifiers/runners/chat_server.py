@@ -1,4 +1,4 @@
-"""A self-verifier on any OpenAI-compatible server: one short question, read from the first token's alternatives."""
+"""A self-verifier on any OpenAI-compatible server: a short question, scored by the alternatives of its first token."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 from steelyard.foundation.errors import VerifierError
 from steelyard.sampling.llm.address import CHAT, Address
-from steelyard.sampling.llm.advice import advice
 from steelyard.sampling.llm.client import Client
-from steelyard.sampling.llm.faults import BusyError, GoneError, TryError
+from steelyard.sampling.llm.faults import BusyError, GoneError, TryError, advice
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.verifiers.protocol import ChatProtocol
 from steelyard.sampling.verifiers.runners.many_requests import (
@@ -32,7 +31,7 @@ PROBE = Item("What is 1 + 1?", ["1 + 1 = 2, so the answer is 2."])
 
 
 class Asked:
-    """A chat model that is asked about a response; made by `connect`."""
+    """A chat model that judges responses; made by `connect`."""
 
     def __init__(
         self,
@@ -60,7 +59,7 @@ class Asked:
         timeout: float | None = None,
         pace: Pace | None = None,
     ) -> Asked:
-        """Find out by one request whether the server gives the log-probabilities this needs."""
+        """Check by one request that the server returns log-probabilities."""
         client = await Client(address).__aenter__()
         made = cls(protocol, client, model, tries, timeout, pace)
         try:
@@ -69,10 +68,10 @@ class Asked:
             return made
         except TryError as error:
             await made.close()
-            able = "use a server that returns top_logprobs (vLLM, llama.cpp), or --verifier logprob"
-            told = advice(error) if isinstance(error, BusyError | GoneError) else able
+            hint = "use a server that returns top_logprobs (vLLM, llama.cpp), or --verifier logprob"
+            hint = advice(error) if isinstance(error, BusyError | GoneError) else hint
             raise VerifierError(
-                f"{address.base} ({model}) cannot be used as a self-verifier: {error.reason}; {told}"
+                f"{address.base} ({model}) cannot be used as a self-verifier: {error.reason}; {hint}"
             ) from None
         except BaseException:
             await made.close()
@@ -89,12 +88,12 @@ class Asked:
     async def _ask(self, item: Item) -> Scores | str:
         try:
             reply = await self._post(item, self.tries, self.timeout)
-            found = self.protocol.read(first_token(reply))
+            scores = self.protocol.read(first_token(reply))
         except TryError as error:
             return error.reason
-        if found is None:
+        if scores is None:
             return f"neither word is among the {ALTERNATIVES} likeliest first tokens"
-        return checked(found, truncated=False, usage=usage_of(reply))
+        return checked(scores, truncated=False, usage=usage_of(reply))
 
     async def _post(self, item: Item, tries: int, timeout: float | None = None) -> Any:
         body = {
@@ -115,10 +114,10 @@ def first_token(reply: Any) -> dict[str, float]:
     {'True': -0.5}
     """
     try:
-        listed = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-        found = {str(each["token"]): float(each["logprob"]) for each in listed}
+        alternatives = reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        logprobs = {str(entry["token"]): float(entry["logprob"]) for entry in alternatives}
     except (TypeError, KeyError, IndexError, ValueError, OverflowError):
         raise TryError("the server returns no log-probabilities") from None
-    if not found or any(math.isnan(logprob) for logprob in found.values()):
+    if not logprobs or any(math.isnan(logprob) for logprob in logprobs.values()):
         raise TryError("the server returns no log-probabilities")
-    return found
+    return logprobs

@@ -1,34 +1,30 @@
-"""A process reward model in this process: torch and transformers, one forward pass a response."""
+"""A process reward model in this process, by torch and transformers: one forward pass per response."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from steelyard.foundation.errors import VerifierError
 from steelyard.sampling.verifiers.context_window import Fitted, fit_or_reason
 from steelyard.sampling.verifiers.protocol import TokenProtocol
-from steelyard.sampling.verifiers.runners.ahead import ahead
-from steelyard.sampling.verifiers.runners.length_batches import BUDGET, windows
-from steelyard.sampling.verifiers.runners.model_folders import model_folder
-from steelyard.sampling.verifiers.runners.model_reader import ModelReader, Rows
-from steelyard.sampling.verifiers.runners.packing import Branch, branches
+from steelyard.sampling.verifiers.runners.model_reader import ModelReader, Rows, load_head
+from steelyard.sampling.verifiers.runners.packing import BUDGET, Branch, branches, windows
 from steelyard.sampling.verifiers.scored_items import Item, Results, Scores, checked
-from steelyard.sampling.verifiers.tokens import INSTALL, Tokens
-
-if TYPE_CHECKING:
-    pass
+from steelyard.sampling.verifiers.tokens import INSTALL, Tokens, model_folder
 
 GPU_BUDGET = 2 * BUDGET
+Raw = TypeVar("Raw")
+Ready = TypeVar("Ready")
 
 
 @dataclass(frozen=True)
 class Window:
-    """Responses that are ready to be read, and those that cannot be, with the reason."""
+    """Responses that are ready to be scored, and those that cannot be, with the reason."""
 
     fitted: list[tuple[Item, Fitted]]
     branches: list[Branch]
@@ -36,7 +32,7 @@ class Window:
 
 
 class Local:
-    """A loaded model. bf16 on a GPU, float32 elsewhere; only the positions that are read meet the head."""
+    """A loaded model. bf16 on a GPU, float32 elsewhere; the head is applied only at the positions that are read."""
 
     def __init__(
         self, protocol: TokenProtocol, model: str, *, context: int | None = None, budget: int | None = None
@@ -51,7 +47,7 @@ class Local:
         trunk = _trunk(folder, dtype).to(device).eval()
         seen = getattr(trunk.config, "max_position_embeddings", protocol.context)
         self.context = min(context or protocol.context, seen)
-        head = _head(protocol, folder, self.tokens, device)
+        head = load_head(protocol, folder, self.tokens, device)
         tokens = budget or (GPU_BUDGET if device.type == "cuda" else BUDGET)
         self.reader = ModelReader(trunk, head, self.context, tokens)
         self.found = {
@@ -62,7 +58,7 @@ class Local:
         }
 
     async def score(self, items: Iterator[Item]) -> Results:
-        """Score items as they come, a window at a time; the next one is laid out while this one is read."""
+        """Score items, a window at a time; the next one is prepared while this one is scored."""
         under_way: deque[tuple[Window, list[int], Callable[[], Rows]]] = deque()
         async with aclosing(ahead(windows(items), self._prepare)) as prepared:
             async for window in prepared:
@@ -101,7 +97,7 @@ class Local:
 
 
 def _trunk(folder: Any, dtype: Any) -> Any:
-    """The model without its head, from safetensors, without running code that came with it."""
+    """The model without its head, from safetensors, without running code of its repository."""
     from transformers import AutoModel
     from transformers.utils import logging
 
@@ -119,12 +115,6 @@ def _trunk(folder: Any, dtype: Any) -> Any:
     return trunk
 
 
-def _head(protocol: TokenProtocol, folder: Any, tokens: Tokens, device: Any) -> Any:
-    from steelyard.sampling.verifiers.runners.heads import load_head
-
-    return load_head(protocol, folder, tokens, device)
-
-
 def _torch() -> Any:
     try:
         import torch
@@ -132,3 +122,22 @@ def _torch() -> Any:
     except ImportError:
         raise VerifierError(f"--local needs torch and transformers: {INSTALL}") from None
     return torch
+
+
+async def ahead(raw: Iterator[Raw], prepare: Callable[[Raw], Ready]) -> AsyncGenerator[Ready, None]:
+    """Yield everything prepared, in order, one ahead in another thread; `raw` is read in the thread of the caller."""
+
+    def begin() -> asyncio.Task[Ready] | None:
+        for item in raw:
+            return asyncio.create_task(asyncio.to_thread(prepare, item))
+        return None
+
+    under_way = begin()
+    try:
+        while under_way is not None:
+            ready = await under_way
+            under_way = begin()
+            yield ready
+    finally:
+        if under_way is not None:
+            under_way.cancel()

@@ -1,4 +1,4 @@
-"""Many requests to one server: as many at once as it bears, each tried a few times, each answer given once."""
+"""Sends many requests to one server, as many at once as it sustains, with retries."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from itertools import chain, islice
 from typing import Any
 
 from steelyard.foundation.errors import VerifierError
-from steelyard.sampling.llm.advice import advice
 from steelyard.sampling.llm.client import Client
-from steelyard.sampling.llm.faults import RefusedError, TryError
+from steelyard.sampling.llm.faults import RefusedError, TryError, advice
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.llm.retry import persistently
 from steelyard.sampling.verifiers.scored_items import Item, Results, Scores
 
 MOST = 64  # requests under way
 TRIES = 6
-PATIENCE = 3600.0  # seconds for a score with all its tries, also while the server asks for time
+PATIENCE = 3600.0  # seconds for a score with all its tries, waiting for a busy server included
 
 Ask = Callable[[Item], Awaitable[Scores | str]]
 
 
 async def rolling(items: Iterator[Item], ask: Ask, most: int = MOST) -> Results:
-    """Ask about items, up to `most` at once, and yield what came back in the order it came."""
+    """Score items, up to `most` at once, and yield the results as they arrive."""
     first = list(islice(items, 2))
-    if len(first) == 1:  # nothing to do at once
+    if len(first) == 1:  # no concurrency needed
         yield first[0], await ask(first[0])
         return
     items = chain(first, items)
@@ -51,10 +50,10 @@ async def rolling(items: Iterator[Item], ask: Ask, most: int = MOST) -> Results:
 async def post(
     client: Client, pace: Pace, path: str, body: dict[str, Any], tries: int = TRIES, timeout: float | None = None
 ) -> Any:
-    """POST and read JSON; what may pass is tried again. `timeout` is that of a try, None: the client's.
+    """POST and read JSON; temporary errors are retried. `timeout` is that of a try, None: the client's.
 
     Raises:
-        TryError: it did not pass.
+        TryError: all tries failed.
         VerifierError: every other request would be refused as well.
     """
 
@@ -65,13 +64,13 @@ async def post(
         return await persistently(pace, send, tries=tries, until=time.monotonic() + PATIENCE)
     except RefusedError as error:
         if error.everywhere:
-            told = advice(error) or "check --upstream"
-            raise VerifierError(f"{client.address.base} refuses to score: {error.reason}; {told}") from None
+            hint = advice(error) or "check --upstream"
+            raise VerifierError(f"{client.address.base} refuses to score: {error.reason}; {hint}") from None
         raise
 
 
 async def get(client: Client, path: str) -> Any:
-    """GET JSON; None where there is nothing to be read."""
+    """GET JSON; None if there is none."""
     try:
         return await client.request("GET", path)
     except TryError:

@@ -1,8 +1,8 @@
-"""Which tokens lie where when the samples of a question are read behind one prefix, without padding.
+"""Puts responses together for one forward pass: padded, by length, or packed behind the prefix of their question.
 
-A pack is one row of tokens, made of segments: the ids that all samples of a question share, then what each one adds.
-A segment attends to the prefix of its question and, causally, to itself, so it is read as if it followed alone.
-The positions of every sample begin after its prefix.
+A pack is one row of tokens without padding, made of segments: the ids that all samples of a question share, then those
+that each sample adds. A segment attends to the prefix of its question and, causally, to itself, so it is read as if it
+followed alone. The positions of every sample begin after its prefix.
 
     tokens     p p p | a a | b b b | P P | c c        (prefix p with the samples a and b, prefix P with the sample c)
     positions  0 1 2 | 3 4 | 3 4 5 | 0 1 | 2 3
@@ -13,12 +13,75 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.sampling.verifiers.protocol import Rendered
+
+BUDGET = 16_384  # tokens a batch, padding included
+FIRST, WINDOW = 32, 1024  # responses sorted together at the beginning, and later
+NO_TOKENS = np.arange(0)
+Kind = TypeVar("Kind")
+
+
+def windows(items: Iterator[Kind]) -> Iterator[list[Kind]]:
+    """Cut into windows, each twice as long as the one before: reading begins soon, and never waits for the next.
+
+    >>> [len(window) for window in windows(iter(range(100)))]
+    [32, 64, 4]
+    """
+    size = FIRST
+    while window := list(islice(items, size)):
+        yield window
+        size = min(2 * size, WINDOW)
+
+
+def batches(lengths: Sequence[int], budget: int = BUDGET) -> Iterator[list[int]]:
+    """Yield the indices of each batch, the longest first: (longest in the batch) x (its size) <= budget.
+
+    A response longer than the budget is a batch of its own.
+
+    >>> list(batches([5, 1, 9, 2, 5], budget=10))
+    [[2], [0, 4], [3, 1]]
+    """
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if batch and lengths[batch[0]] * (len(batch) + 1) > budget:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def padded(batch: Sequence[Rendered]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ids of a batch [responses, longest], padded on the right, and where its positions lie in that, counted on.
+
+    A causal model needs no mask for it: nothing that is read stands behind padding.
+
+    >>> ids, read = padded([Rendered([5, 6, 7], [1, 2]), Rendered([8], [0])])
+    >>> ids.tolist(), read.tolist()
+    ([[5, 6, 7], [8, 0, 0]], [1, 2, 3])
+    """
+    longest = max(len(rendered.ids) for rendered in batch)
+    ids = np.zeros((len(batch), longest), np.int64)
+    for row, rendered in zip(ids, batch, strict=True):
+        row[: len(rendered.ids)] = rendered.ids
+    read = [i * longest + position for i, rendered in enumerate(batch) for position in rendered.positions]
+    return ids, np.asarray(read, np.int64)
+
+
+def waste(lengths: Sequence[int], groups: Sequence[Sequence[int]]) -> float:
+    """The share of a run's tokens that is padding.
+
+    >>> waste([4, 2, 2], [[0, 1, 2]])
+    0.33333333333333337
+    """
+    whole = sum(max(lengths[i] for i in group) * len(group) for group in groups)
+    return 1 - sum(lengths) / whole if whole else 0.0
 
 
 @dataclass(frozen=True)
@@ -94,7 +157,7 @@ def packed(some: Sequence[Branch]) -> Pack:
     read = []
     for _, group in groupby(some, lambda branch: branch.question):
         same = list(group)
-        prefix = parts.add(same[0].rendered.ids[: same[0].shared], NOTHING)
+        prefix = parts.add(same[0].rendered.ids[: same[0].shared], NO_TOKENS)
         behind = np.arange(prefix, prefix + same[0].shared)
         for branch in same:
             start = parts.add(branch.rendered.ids[branch.shared : branch.end], behind)
@@ -108,9 +171,6 @@ def packed(some: Sequence[Branch]) -> Pack:
         np.cumsum([0, *map(len, parts.keys)], dtype=np.int32),
         np.concatenate(read),
     )
-
-
-NOTHING = np.arange(0)
 
 
 class _Segments:

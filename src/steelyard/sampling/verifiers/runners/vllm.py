@@ -1,24 +1,22 @@
-"""A process reward model on a vLLM server: ids to POST /pooling, rows of numbers back.
+"""A process reward model on a vLLM server: POST ids to /pooling, get rows of numbers.
 
-Versions differ in what they return: a row per step tag or a row per token, probabilities or logits, two columns or one.
-What this server does is found by one question at the start and written down; after that every reply must be of the
-same kind and hold as many rows as it should, or it is a failure: a server with another step tag answers 200 and no
-rows.
+Versions differ in their replies: a row per step tag or a row per token, probabilities or logits, two columns or one.
+The kind of this server is probed at the start and recorded; after that every reply must be of the same kind and have
+the expected number of rows, or it is a failure: a server with another step tag replies 200 and no rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from steelyard.foundation.errors import VerifierError
 from steelyard.sampling.llm.address import Address
-from steelyard.sampling.llm.advice import advice
 from steelyard.sampling.llm.client import Client
-from steelyard.sampling.llm.faults import RefusedError, TryError
+from steelyard.sampling.llm.faults import RefusedError, TryError, advice
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.verifiers.context_window import fit_or_reason
 from steelyard.sampling.verifiers.protocol import Array, Rendered, TokenProtocol
@@ -29,7 +27,6 @@ from steelyard.sampling.verifiers.runners.many_requests import (
     post,
     rolling,
 )
-from steelyard.sampling.verifiers.runners.pooling_rows import Kind, kind_of, rows_of
 from steelyard.sampling.verifiers.scored_items import (
     Item,
     Results,
@@ -42,7 +39,7 @@ from steelyard.sampling.verifiers.tokens import Tokens
 POOLING = "/pooling"
 PROBE = Item("What is 1 + 1?", ["One and one are added.", "The answer is 2."])
 WHERE = "is a vLLM server there? Check --upstream"
-LEAST = -100.0  # the log of a probability that came as 0
+LEAST = -100.0  # the log of a probability of 0
 
 
 class Served:
@@ -74,7 +71,7 @@ class Served:
         timeout: float | None = None,
         pace: Pace | None = None,
     ) -> Served:
-        """Find out how the server answers; a server with one model is asked for that one, whatever its name."""
+        """Probe the kind of replies; of a server with a single model that one is used, whatever its name."""
         tokens.check(protocol.needs)
         client = await Client(replace(address, base=address.base.removesuffix("/v1"))).__aenter__()
         try:
@@ -135,7 +132,7 @@ class Served:
         self.found |= {"row": kind.a_row, "columns": kind.columns, "probabilities": kind.probabilities}
 
     async def _ignores_raw(self, rendered: Rendered, rows: Array) -> bool:
-        """Whether a server gives probabilities although logits were asked for: one column does not show it."""
+        """Whether a server returns probabilities although logits were requested: a single column does not show it."""
         self.raw = False
         try:
             active = rows_of(await self._post(rendered.ids, tries=2))
@@ -152,7 +149,7 @@ class Served:
         return await post(self.client, self.pace, POOLING, body, tries, timeout)
 
     def _logits(self, rows: Array) -> Array:
-        """What the protocol reads: as many columns of logits as its head has."""
+        """The input of the protocol: as many columns of logits as its head has."""
         if self.kind is not None and self.kind.probabilities:
             rows = rows if rows.shape[1] > 1 else np.hstack((rows, 1 - rows))
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -173,7 +170,7 @@ class Served:
 
 
 async def _model(client: Client, wanted: str) -> tuple[str, int | None]:
-    """The name a server knows its model by, and how long an input may be."""
+    """The name of the server's model, and the longest input."""
     try:
         reply = await client.request("GET", "/v1/models")
     except TryError as error:
@@ -191,3 +188,34 @@ async def _model(client: Client, wanted: str) -> tuple[str, int | None]:
         )
     longest = there[name]
     return name, longest if isinstance(longest, int) else None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The kind of a server's replies."""
+
+    a_row: str  # "tag" or "token"
+    probabilities: bool
+    columns: int
+
+
+def kind_of(rows: Array, rendered: Rendered) -> Kind | str:
+    """The kind of a reply, or the reason why it is invalid."""
+    steps, tokens = len(rendered.positions), len(rendered.ids)
+    if rows.ndim != 2 or rows.shape[0] not in (steps, tokens) or rows.shape[1] not in (1, 2):
+        shape = " x ".join(map(str, rows.shape))
+        return f"the server gave {shape} numbers, expected 2 for each of {steps} steps or {tokens} tokens"
+    if not np.isfinite(rows).all():
+        return "the server gave numbers that are not finite"
+    inside = bool(((rows >= 0) & (rows <= 1)).all())
+    probabilities = inside and (rows.shape[1] == 1 or bool(np.allclose(rows.sum(1), 1, atol=1e-3)))
+    return Kind("tag" if rows.shape[0] == steps else "token", probabilities, rows.shape[1])
+
+
+def rows_of(reply: Any) -> Array:
+    """The rows of the one result of a reply."""
+    try:
+        (result,) = reply["data"]
+        return np.array(result["data"], np.float64)
+    except (TypeError, KeyError, ValueError):
+        raise TryError("the reply contains no rows of numbers") from None

@@ -1,25 +1,26 @@
-"""Where a verifier runs: in this process, on a vLLM server, on a chat server, or nowhere."""
+"""Chooses where a verifier runs: in this process, on a vLLM server, on a chat server, or from the run's records."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from steelyard.foundation.errors import SettingError
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
 from steelyard.sampling.verifiers.runners.many_requests import TRIES
-from steelyard.sampling.verifiers.scored_items import Runner
-from steelyard.sampling.verifiers.tokens import Tokens
+from steelyard.sampling.verifiers.scored_items import Item, Results, Runner, checked
+from steelyard.sampling.verifiers.tokens import Tokens, model_folder
 
 
 def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None:
-    """Refuse a place where a verifier cannot run, before anything is loaded."""
+    """Refuse to run a verifier where it cannot, before anything is loaded."""
     if at and local:
-        raise SettingError("--upstream and --local exclude each other: name one place")
+        raise SettingError("--upstream and --local exclude each other: give one of them")
     if isinstance(protocol, RecordedProtocol) and (at or local):
-        raise SettingError(f"{name} reads what the run recorded and asks nobody: leave --upstream and --local away")
+        raise SettingError(f"{name} reads what the run recorded and sends no request: omit --upstream and --local")
     if isinstance(protocol, ChatProtocol) and not at:
         raise SettingError(f"{name} asks a chat server: name it with --upstream http://HOST:PORT/v1 or local")
     if isinstance(protocol, TokenProtocol):
@@ -30,9 +31,7 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
 
 
 def vocabulary(model: str) -> Tokens:
-    """The tokenizer of a model, read anew: that takes two seconds for a large one."""
-    from steelyard.sampling.verifiers.runners.model_folders import model_folder
-
+    """Load the tokenizer of a model, without a cache; a large one takes two seconds."""
     return Tokens.load(model_folder(model, weights=False))
 
 
@@ -47,20 +46,20 @@ async def connect(
     pace: Pace | None = None,
     read: Callable[[str], Tokens] = vocabulary,
 ) -> Runner:
-    """The verifier, loaded or connected to. `address` None is this process, and `tries` are those of a request.
+    """Load a verifier, or connect to it. `address` None is this process, and `tries` are those of a request.
 
-    `timeout` is that of a try; whoever ends a score himself says UNTIMED. `pace` is that of all requests to a server,
-    also of the first ones, which find out what it can do. `read` gives the tokenizer of a model.
+    `timeout` is that of a try; UNTIMED if the caller ends a score itself. `pace` is that of all requests to a server,
+    the probes included. `read` loads the tokenizer of a model.
     """
     if isinstance(protocol, RecordedProtocol):
-        from steelyard.sampling.verifiers.runners.recorded import Recorded
+        from steelyard.sampling.verifiers.runners.where import Recorded
 
         return Recorded(protocol)
     if isinstance(protocol, ChatProtocol):
         from steelyard.sampling.verifiers.runners.chat_server import Asked
 
         if address is None:
-            raise AssertionError("check_place asks for an address")
+            raise AssertionError("check_place requires an address")
         return await Asked.connect(protocol, address, model, tries, timeout, pace)
     if address is None:
         from steelyard.sampling.verifiers.runners.local import Local
@@ -72,3 +71,20 @@ async def connect(
     return await Served.connect(
         protocol, tokens, address, model=model, context=context, tries=tries, timeout=timeout, pace=pace
     )
+
+
+class Recorded:
+    """Scores samples by what the run recorded; it sends no request."""
+
+    def __init__(self, protocol: RecordedProtocol) -> None:
+        self.protocol = protocol
+        self.found: dict[str, Any] = {"where": "recorded"}
+
+    async def score(self, items: Iterator[Item]) -> Results:
+        """Read each sample."""
+        for item in items:
+            scores = self.protocol.read(item.sample)
+            yield item, self.protocol.missing if scores is None else checked(scores, truncated=False)
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -1,4 +1,4 @@
-"""A server's reply, read by bounded_json.py -> its samples, or the reason why there is none. It may hold anything."""
+"""The JSON of a chat completion: the body of a request, and the samples in a reply, which may contain anything."""
 
 from __future__ import annotations
 
@@ -7,16 +7,52 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from steelyard.foundation.surrogates import replace_surrogates
-from steelyard.sampling.llm.error_words import error_of
-from steelyard.sampling.llm.faults import TryError
+from steelyard.runs.parameters import Abilities, Sampling
+from steelyard.sampling.llm.bounded_json import MOST_BYTES
+from steelyard.sampling.llm.faults import TryError, error_of
 
 MOST_TOKENS = 2**31
 MOST_TEXT = 2**20  # characters of one sample; 128,000 tokens have about half as many
 MOST_NAME = 200  # characters of a model's name
 LONGEST_TOKEN = 12  # bytes, on average over a text; about 4 are usual
-WORDLESS = ("tool_calls", "refusal", "audio", "function_call")  # what a message may hold in the place of text
+WORDLESS = ("tool_calls", "refusal", "audio", "function_call")  # fields that a message may have instead of text
 ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
 NUMBERS = {float, int}
+TOKEN_BYTES = 400  # of one token with its log-probability in a reply, rounded up
+
+
+def samples_per_request(abilities: Abilities, sampling: Sampling) -> int:
+    """How many samples one request may ask for so that its reply stays within MOST_BYTES.
+
+    >>> samples_per_request(Abilities(most=64, logprobs=True), Sampling("m", max_tokens=2048))
+    40
+    """
+    size = sampling.max_tokens * (TOKEN_BYTES if abilities.logprobs else TOKEN_BYTES // 16)
+    return max(1, min(abilities.most, MOST_BYTES // size))
+
+
+def body_of(
+    sampling: Sampling, abilities: Abilities, prompt: str, *, n: int, first: int, max_tokens: int | None = None
+) -> dict[str, Any]:
+    """The body of a request for samples first .. first + n - 1 of a prompt.
+
+    One request has one seed, that of its first sample. vLLM and llama.cpp give choice j the seed + j, so there every
+    sample has its own; other servers derive the seeds of further choices in their own way.
+    """
+    body: dict[str, Any] = {
+        "model": sampling.model,
+        "messages": [{"role": "user", "content": prompt}],
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        abilities.limit_name: sampling.max_tokens if max_tokens is None else max_tokens,
+    }
+    if n > 1:
+        body["n"] = n
+    if abilities.seed:
+        body["seed"] = sampling.seed + first
+    if abilities.logprobs:
+        body |= {"logprobs": True, "top_logprobs": 1}  # without top_logprobs llama.cpp sends twenty per token
+    return body
 
 
 class Choice(NamedTuple):
@@ -29,23 +65,23 @@ class Choice(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What came for the n samples asked for: by number the good ones, and the reasons for the others."""
+    """The n samples of a request: the good ones by number, and the reasons why others are missing."""
 
     model: str | None
     good: dict[int, Choice]
     wrong: dict[int, str]
-    short: bool  # whether it has fewer choices than were asked for
+    short: bool  # whether it has fewer choices than were requested
     usage: bool  # whether the server counts tokens, and as many as all the choices can have
-    counts: dict[str, int] | None = None  # prompt_tokens and completion_tokens of the reply, those that are known
+    counts: dict[str, int] | None = None  # prompt_tokens and completion_tokens of the reply, if known
 
 
 def read_reply(
     content: Any, n: int, betrayed: Callable[[str], bool] = lambda _: False, *, wordless: bool = False
 ) -> Reply:
-    """Read a chat completion that was asked for n choices; choices beyond n are ignored.
+    """Read a chat completion of n choices; choices beyond n are ignored.
 
-    What the model said is kept as it is; a sample that would write down a secret (`betrayed`) is none. A message that
-    calls tools, or refuses, may have no text where it may be `wordless`.
+    The text of the model is not changed; a sample that contains a secret (`betrayed`) is refused. With `wordless` a
+    message that calls tools, or refuses, needs no text.
 
     >>> read_reply({"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}, 1).good
     {0: Choice(text='4', finish='stop', tokens=None, logprob=None)}
@@ -102,7 +138,7 @@ def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], w
     ended = replace_surrogates(finish) if isinstance(finish, str) else "unknown"
     content = message.get("content")
     if content is None and (ended == "length" or (wordless and any(map(message.get, WORDLESS)))):
-        content = ""  # it was still thinking when its tokens ran out, or it says something else
+        content = ""  # it was still thinking when its tokens ran out, or it has another field
     if isinstance(content, list):
         content = "".join(part["text"] for part in content if isinstance(part, dict) and _is_text(part.get("text")))
     if not isinstance(content, str):
@@ -116,9 +152,9 @@ def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], w
     return Choice(text, ended[:40], counted if tokens is None else tokens, logprob)
 
 
-def _logprobs(found: Any) -> tuple[int | None, float | None]:
-    """The number of tokens and their mean log-probability; (None, None) when the server gives none."""
-    entries = found.get("content") or found.get("token_logprobs") if isinstance(found, dict) else None
+def _logprobs(logprobs: Any) -> tuple[int | None, float | None]:
+    """The number of tokens and their mean log-probability; (None, None) if the reply has none."""
+    entries = logprobs.get("content") or logprobs.get("token_logprobs") if isinstance(logprobs, dict) else None
     if not isinstance(entries, list) or not entries:
         return None, None
     try:

@@ -1,11 +1,15 @@
-"""Estimates what `generate` spends on the missing samples of a run, learned from those it has."""
+"""Estimates what `generate`, `score` and `ask` would spend."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 
@@ -14,11 +18,20 @@ from steelyard.runs.parameters import Abilities
 from steelyard.runs.run import Run, resumed_manifest
 from steelyard.runs.source_share import Share
 from steelyard.runs.usage import Usage, usage_by_part
-from steelyard.sampling.estimate.estimate import Estimate, Range, predicted, tokens_of_text
+from steelyard.sampling.ask.prepare import Prepared
+from steelyard.sampling.cost_estimate import Estimate, Range, exactly, no_requests, predicted, tokens_of_text
+from steelyard.sampling.generate.generate import abilities_key, noted_abilities
 from steelyard.sampling.generate.generate_order import GenerateOrder
-from steelyard.sampling.generate.noted_abilities import abilities_key, noted_abilities
-from steelyard.sampling.llm.named_upstreams import Upstream
-from steelyard.sampling.llm.request import samples_per_request
+from steelyard.sampling.llm.completion_json import samples_per_request
+from steelyard.sampling.llm.prices import VERIFIER
+from steelyard.sampling.llm.upstreams import Upstream
+from steelyard.sampling.score.score import ScoreOrder, check_has_samples, check_source, opened_run
+from steelyard.sampling.score.score_samples import Scored, unscored_items
+from steelyard.sampling.score.score_table import is_run, run_beside
+from steelyard.sampling.verifiers.protocol import ChatProtocol, RecordedProtocol
+from steelyard.sampling.verifiers.scored_items import Item
+
+LAYOUT = 300  # tokens that a verifier's prompt adds to the question and the response; a generous guess
 
 
 def estimate_generate(
@@ -110,3 +123,72 @@ def _abilities(run: Run, upstream: Upstream, order: GenerateOrder) -> Abilities 
     n, how = order.sampling.n, order.how
     key = abilities_key(upstream.base, upstream.model, n, fan_out=how.fan_out, logprobs=how.logprobs)
     return noted_abilities(run, key)
+
+
+def estimate_ask(prepared: Prepared, *, on_demand: bool) -> dict[str, Estimate]:
+    """The estimates by upstream: one request per sample, or fewer if the plan may stop early."""
+    early = prepared.may_stop_early
+    prompt = tokens_of_text(len(prepared.prompt.encode("utf-8", "surrogatepass")), 1)
+    estimates: dict[str, Estimate] = {}
+    for name, sampling in prepared.samplings.items():
+        minimum, read = 0 if early else sampling.n, prompt * sampling.n
+        estimates[name] = Estimate(
+            sampling.n,
+            Range(minimum, sampling.n, None if early else sampling.n),
+            Range(prompt.low * minimum, read.high, None if early else read.expected),
+            Range(minimum, sampling.n * sampling.max_tokens),
+        )
+    if prepared.reading is not None and prepared.reading.at is not None:  # one in this process bills nothing
+        longest = max(sampling.max_tokens for sampling in prepared.samplings.values())
+        samples = sum(estimate.samples for estimate in estimates.values())
+        minimum = 0 if on_demand else samples
+        writes = samples if isinstance(prepared.reading.protocol, ChatProtocol) else 0
+        estimates[VERIFIER] = Estimate(
+            0,
+            Range(minimum, samples, None if minimum < samples else samples),
+            Range(prompt.low * minimum, samples * (prompt.high + longest + LAYOUT)),
+            Range(min(minimum, writes), writes),
+        )
+    return estimates
+
+
+def estimate_score(
+    source: Any,
+    order: ScoreOrder,
+    *,
+    on_demand: bool = False,
+    output: Path | None = None,
+    rename: dict[str, str] | None = None,
+    layout: str | None = None,
+) -> Estimate:
+    """One request per response without a score, or fewer `on_demand`. A table that is not a run yet stays as it is."""
+    order.check()
+    check_source(source)
+    with ExitStack() as stack:
+        if not is_run(source) and not is_run(run_beside(source, output)):
+            output = Path(stack.enter_context(TemporaryDirectory(prefix="steelyard-"))) / "run"
+        run = stack.enter_context(opened_run(source, output, rename, layout, order.protocol))
+        check_has_samples(run.folder, len(run.state.samples.done))
+        scores, size = Counter[str](), 0
+        for item in unscored_items(run, order.scoring(run.manifest), Scored()):
+            scores[item.sample["question"]] += 1
+            size += _size(order, item)
+        usage = usage_by_part(run).get(("score", order.name), {})
+    total = scores.total()
+    if order.at is None or isinstance(order.protocol, RecordedProtocol):
+        return no_requests(total)
+    counted = [used.prompt_tokens / used.requests for used in usage.values() if not used.uncounted]
+    read = tokens_of_text(size, total, counted, list(scores.values()))
+    written = total if isinstance(order.protocol, ChatProtocol) else 0
+    if on_demand:
+        return Estimate(total, Range(0, total), Range(0, read.high), Range(0, written))
+    return Estimate(total, exactly(total), read, exactly(written))
+
+
+def _size(order: ScoreOrder, item: Item) -> int:
+    """The length in bytes of the text that a verifier reads."""
+    if isinstance(order.protocol, ChatProtocol):
+        parts = [str(message["content"]) for message in order.protocol.render(item.question, item.steps)]
+    else:
+        parts = [item.question, *item.steps]
+    return sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)

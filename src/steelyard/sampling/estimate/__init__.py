@@ -1,1 +1,0 @@
-"""What a command would cost, before anything is sent."""
