@@ -10,7 +10,7 @@ import numpy as np
 
 import steelyard as sy
 from benchmarks.measuring import Row, at_least, seconds
-from steelyard.evaluation.subset_counts import count_by_adding, count_by_voting
+from steelyard.evaluation.random_subsets import count_by_adding, count_by_voting
 
 QUESTIONS, N, RESAMPLES = 500, 128, 1000
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]

@@ -13,14 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
-from steelyard.evaluation.paper.by_llm import averaged
 from steelyard.evaluation.paper.experiment import experiment_names
 from steelyard.evaluation.paper.grid_sources import GridSource
-from steelyard.evaluation.paper.result_cache import Cache
-from steelyard.evaluation.paper.results_folder import drawn
-from steelyard.evaluation.paper.run_experiments import DECIMALS, Result, reproduce
+from steelyard.evaluation.paper.paper_tables import Shown, averaged
+from steelyard.evaluation.paper.reproduce import drawn
+from steelyard.evaluation.paper.run_experiments import DECIMALS, Cache, Result, run_experiments
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.paper.shown_table import Shown
 from steelyard.foundation.caching import cache_folder
 
 HERE = Path(__file__).parent
@@ -110,7 +108,7 @@ def _short(shown: Shown, rows: pl.DataFrame) -> Shown:
 
 def measured(cache: Cache) -> list[Result]:
     """Every experiment on the bundled grid."""
-    return reproduce(list(experiment_names()), GridSource.at(None), Settings(), cache).results
+    return run_experiments(list(experiment_names()), GridSource.at(None), Settings(), cache).results
 
 
 def write() -> None:

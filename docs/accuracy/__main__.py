@@ -23,7 +23,7 @@ from docs.accuracy.joint import joint, joint_table
 from docs.accuracy.needed import samples_needed, with_stopping
 from docs.accuracy.trust import PROMISES, RISK, SPLITS, SURE, after, promises, trust
 from docs.reproduction import results
-from steelyard.evaluation.frugal_plan import PRICE
+from steelyard.evaluation.scores_on_demand import PRICE
 
 HERE = Path(__file__).parent
 

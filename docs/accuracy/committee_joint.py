@@ -11,8 +11,8 @@ import steelyard as sy
 from docs.accuracy.cells import SEEDS, split
 from docs.accuracy.frugal import LABELS, good_pairs
 from docs.accuracy.page import markdown
-from steelyard.evaluation.committee_budget import committee_budget
-from steelyard.evaluation.committee_prices import PricedPool, priced
+from steelyard.evaluation.plan_committee import plan_from_split
+from steelyard.evaluation.source_prices import PricedPool, priced
 from steelyard.tables.sources.bundled_grid import grid_texts, open_grid
 
 SAMPLES = 8  # of each LLM
@@ -34,7 +34,7 @@ def _rows() -> Iterator[dict[str, Any]]:
         for prices, whole in ((ALIKE, priced(pool, None, 1, 1)), (BY_SIZE, by_size(pool))):
             test, cal = split(whole.pool, SEEDS[0])
             learned, other = (PricedPool(part, whole.score) for part in (cal[LABELS], test))
-            found = committee_budget(learned, other, sy.CommitteeVote(), BUDGETS[prices][-1], BUDGETS[prices])
+            found = plan_from_split(learned, other, sy.CommitteeVote(), BUDGETS[prices][-1], BUDGETS[prices])
             for row in found.table.drop("chosen").iter_rows(named=True):
                 samples, scores, scored = (row.pop(name) for name in ("samples", "scores", "scored"))
                 counts = {"n": sum(samples.values()), "scores": sum(scores.values()), "llms": _count(samples)}

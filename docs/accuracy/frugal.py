@@ -11,8 +11,7 @@ import polars as pl
 import steelyard as sy
 from docs.accuracy.cells import SEEDS, split
 from docs.accuracy.page import markdown
-from steelyard.evaluation.frugal import evaluate_frugal
-from steelyard.evaluation.frugal_plan import PRICE
+from steelyard.evaluation.scores_on_demand import PRICE, evaluate_frugal
 
 LABELS = 200
 GOOD = 0.8  # AUROC within questions

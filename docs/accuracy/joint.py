@@ -11,8 +11,8 @@ import steelyard as sy
 from docs.accuracy.cells import SEEDS, split
 from docs.accuracy.frugal import LABELS, good_pairs
 from docs.accuracy.page import markdown
-from steelyard.evaluation.joint_budget import joint_budget
-from steelyard.evaluation.joint_search import Prices
+from steelyard.evaluation.plan_samples_and_scores import plan_from_split
+from steelyard.evaluation.price_table import UnitPrices
 
 BUDGETS = (4, 8, 16, 32, 64, 128)
 
@@ -26,7 +26,7 @@ def _rows(llms: Sequence[str], seed: int) -> Iterator[dict[str, Any]]:
     for llm in llms:
         for verifier in (name for name in sy.paper.grid_names()[1] if not name.startswith("self")):
             test, by_size = split(sy.read_labelled(f"grid:{llm}/{verifier}", texts=True), seed)
-            found = joint_budget(by_size[LABELS], test, sy.CalibratedVote(), Prices(1, 1), BUDGETS[-1], BUDGETS)
+            found = plan_from_split(by_size[LABELS], test, sy.CalibratedVote(), UnitPrices(1, 1), BUDGETS[-1], BUDGETS)
             table = found.table.unique("budget", keep="first", maintain_order=True)  # a refused plan has another row
             for row in table.drop("chosen", "buys").iter_rows(named=True):
                 yield {"pair": f"{llm}/{verifier}", **row}

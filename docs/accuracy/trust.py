@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 import steelyard as sy
-from steelyard.evaluation.confidence_quality import measures
+from steelyard.evaluation.method_tables import measures
 from steelyard.voting.pools.arrays import Floats
 
 SPLITS = range(100, 120)  # of the confidence: not looked at while it was designed (0 to 9 and 20 to 29 were)

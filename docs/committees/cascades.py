@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 import steelyard as sy
 from docs.committees.cells import Outcome, mean_and_error
 from docs.committees.measuring import USUAL
-from steelyard.evaluation.cascade_path import costs_of
-from steelyard.evaluation.cascade_search import FOLDS, CascadeSearch
-from steelyard.evaluation.plan_cascade import by_lot
-from steelyard.evaluation.source_costs import source_costs
+from steelyard.evaluation.budget_plan import random_mixture
+from steelyard.evaluation.cascade_fitting import FOLDS, CascadeFitter
+from steelyard.evaluation.plan_cascade import costs_of
+from steelyard.evaluation.source_prices import source_costs
 from steelyard.voting.fitting.answer_odds import Panel, fit_odds, is_correct, leading
 from steelyard.voting.fitting.folds import fold_of
 
@@ -81,12 +81,12 @@ def _split(pool: sy.LabelledPool, prices: dict[str, float], seed: int) -> dict[t
     places = {str(question): i for i, question in enumerate(known.questions.tolist())}
     at_cal, at_test = ([places[str(q)] for q in part.questions.tolist()] for part in (cal, test))
     cost = source_costs(pool, prices)
-    search = CascadeSearch(Panel.of(cal), cost[at_cal], fold_of(cal, FOLDS, seed))
+    search = CascadeFitter(Panel.of(cal), cost[at_cal], fold_of(cal, FOLDS, seed))
     panel, paid = Panel.of(test), cost[at_test]
     unit = float(paid[:, search.best].mean())
     found: dict[tuple[str, float], Paid] = {}
     for budget in BUDGETS:
-        replayed = search.find(budget * search.unit).replay(panel)
+        replayed = search.fit(budget * search.unit).replay(panel)
         correct = is_correct(panel, replayed.row).astype(np.float64)
         found["cascade", budget] = Paid(costs_of(replayed, paid) / unit, correct)
     whole = sy.CommitteeVote().fit(cal).predict(test.unlabelled()).correct(test).astype(np.float64)
@@ -99,7 +99,7 @@ def _split(pool: sy.LabelledPool, prices: dict[str, float], seed: int) -> dict[t
         for policy in ("cheapest single", "best single", "everyone")
     ]
     for budget in BUDGETS:
-        found["random routing", budget] = Paid(*by_lot(float(found["cascade", budget].cost.mean()), ends))
+        found["random routing", budget] = Paid(*random_mixture(float(found["cascade", budget].cost.mean()), ends))
     found |= {("hindsight", budget): _hindsight(search, panel, paid / unit, budget) for budget in HINDSIGHT}
     whole_set = pool.n_questions
     return {
@@ -108,7 +108,7 @@ def _split(pool: sy.LabelledPool, prices: dict[str, float], seed: int) -> dict[t
     }
 
 
-def _hindsight(search: CascadeSearch, panel: Panel, cost: NDArray[np.float64], budget: float) -> Paid:
+def _hindsight(search: CascadeFitter, panel: Panel, cost: NDArray[np.float64], budget: float) -> Paid:
     """Some cheap LLMs, then the best where they are less sure than a threshold: both chosen by the test labels."""
     best, tried = search.best, list[Paid]()
     cheap = [s for s in range(len(panel.names)) if cost[:, s].mean() < CHEAP]
@@ -122,7 +122,7 @@ def _hindsight(search: CascadeSearch, panel: Panel, cost: NDArray[np.float64], b
     return max(tried, key=lambda each: float(each.correct.mean()))
 
 
-def _verdicts(search: CascadeSearch, panel: Panel, asked: tuple[int, ...]) -> tuple[Outcome, Outcome]:
+def _verdicts(search: CascadeFitter, panel: Panel, asked: tuple[int, ...]) -> tuple[Outcome, Outcome]:
     """What these LLMs decide correctly on the test questions, and how sure they are, by the labelled ones."""
     found = leading(panel, list(asked), fit_odds(search.panel, list(asked)))
     return is_correct(panel, found.row).astype(np.float64), found.confidence

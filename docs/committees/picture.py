@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 
 from docs.committees.sets import TITLES
-from steelyard.evaluation.reports.line_names import named_lines
-from steelyard.evaluation.reports.style import colour
+from steelyard.evaluation.reports.chart_style import colour, named_lines
 
 SHOWN = {
     "few-label": "committee",

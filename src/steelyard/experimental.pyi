@@ -1,1 +1,1 @@
-from steelyard.evaluation.frugal import evaluate_frugal as evaluate_frugal
+from steelyard.evaluation.scores_on_demand import evaluate_frugal as evaluate_frugal

@@ -13,7 +13,7 @@ import pytest
 import steelyard as sy
 from steelyard.engine.evaluate_methods import EvaluateOrder, evaluate_methods
 from steelyard.engine.evaluate_methods import _split as read_and_split
-from steelyard.evaluation.confidence_quality import confidence_table
+from steelyard.evaluation.method_tables import confidence_table
 from steelyard.foundation.errors import RunError
 from tests.engine.engines import Here
 from tests.running import steelyard

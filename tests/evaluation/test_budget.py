@@ -12,7 +12,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.plan_stopping import plan_stopping
-from steelyard.evaluation.rule_for_budget import RuleSearch, choose
+from steelyard.evaluation.stopping_rule_choice import RuleSearch
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
 from steelyard.voting.stopping.rules.beta import Beta
 from steelyard.voting.stopping.rules.fixed import Fixed
@@ -103,7 +103,7 @@ def test_a_stated_loss_is_held_on_other_questions() -> None:
     broken = 0
     for seed in range(20):
         cal, test = labelled(sy.simulate(1000, 8, seed=100 + seed)).split(0.2, seed=0)
-        rule = choose(crossfit_trajectories(sy.VanillaVote(), cal, resamples=1), loss=0.02).rule
+        rule = RuleSearch(crossfit_trajectories(sy.VanillaVote(), cal, resamples=1)).choose(loss=0.02).rule
         found = trajectories(sy.VanillaVote().fit(cal), test, resamples=1)
         broken += bool((found.fixed(8) - found.under(rule)[1]).mean() > 0.02)
     assert broken <= 3
@@ -126,7 +126,7 @@ def test_stopping_pays_where_questions_differ_also_on_other_questions(shelf: Rul
 
 
 def test_it_is_recommended_not_to_stop_where_stopping_cannot_pay() -> None:
-    found = choose(crossfit_trajectories(sy.MajorityVote(), stubborn(40, 9), resamples=2), samples=4)
+    found = RuleSearch(crossfit_trajectories(sy.MajorityVote(), stubborn(40, 9), resamples=2)).choose(samples=4)
     assert found.rule == Fixed(4)
     assert not found.pays
 
@@ -138,7 +138,7 @@ def test_the_advice_says_not_to_stop_and_how_many_samples_to_take() -> None:
 
 
 def test_a_method_that_learns_no_confidence_is_offered_no_rule_that_needs_it(both: tuple[Labelled, Labelled]) -> None:
-    found = choose(crossfit_trajectories(sy.VanillaVote(), both[0], resamples=1), samples=4)
+    found = RuleSearch(crossfit_trajectories(sy.VanillaVote(), both[0], resamples=1)).choose(samples=4)
     assert set(found.offers) == set(sy.evaluation.rule_names()) - {"confidence"}
 
 
@@ -286,7 +286,7 @@ def test_plan_budget_needs_labels(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_falls_behind_on_the_other_questions_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    from steelyard.evaluation import rule_for_budget as budget
+    from steelyard.evaluation import stopping_rule_choice as budget
 
     chosen = budget.RuleSearch.choose
 

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation import cascade_search
+from steelyard.evaluation import cascade_fitting
 from steelyard.evaluation.budget_plan import BudgetPlan
-from steelyard.evaluation.cascade_search import CascadeSearch
+from steelyard.evaluation.cascade_fitting import CascadeFitter
 from steelyard.evaluation.plan_cascade import plan_cascade
-from steelyard.evaluation.source_costs import source_costs
+from steelyard.evaluation.source_prices import source_costs
 from steelyard.voting.fitting.answer_odds import Panel
 from steelyard.voting.stopping.cascade import Cascade
 from tests.committees import committee
@@ -160,9 +160,9 @@ def test_a_budget_below_the_cheapest_source_says_what_it_takes() -> None:
 def test_a_budget_is_never_overspent_on_the_calibration_questions_however_little_it_is_missed_by() -> None:
     labelled = pool(table(60))
     panel, cost = Panel.of(labelled), source_costs(labelled, PRICES)
-    search = CascadeSearch(panel, cost, np.arange(60) % 5)
+    search = CascadeFitter(panel, cost, np.arange(60) % 5)
     for budget in np.linspace(0.06, 1.1, 40):
-        cascade = search.find(budget * search.unit)
+        cascade = search.fit(budget * search.unit)
         assert (cost * cascade.replay(panel).asked).sum(axis=1).mean() <= budget * search.unit * (1 + 1e-9)
 
 
@@ -207,9 +207,9 @@ def test_a_source_that_never_answers_is_not_asked() -> None:
 def test_the_search_measures_the_cost_that_the_plan_has() -> None:
     labelled = pool(table(200))
     panel, cost = Panel.of(labelled), source_costs(labelled, PRICES)
-    search = CascadeSearch(panel, cost, np.arange(200) % 5)
+    search = CascadeFitter(panel, cost, np.arange(200) % 5)
     for budget in (0.4, 0.7, 1.2):
-        cascade: Cascade = search.find(budget * search.unit)
+        cascade: Cascade = search.fit(budget * search.unit)
         spent = (cost * cascade.replay(panel).asked).sum(axis=1).mean()
         assert spent <= budget * search.unit + 1e-12
 
@@ -253,11 +253,11 @@ def test_the_command_line_refuses_what_cannot_be_in_one_line(tmp_path: Path, opt
 
 def test_a_good_source_is_asked_last_however_dear_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FEW", "STRONG"):
-        monkeypatch.setattr(cascade_search, name, 1)
+        monkeypatch.setattr(cascade_fitting, name, 1)
     made = table(160, reliability={"wise": 0.9, "sage": 0.75, "cheap": 0.4})
     silent = (pl.col("llm") == "wise") & pl.col("question").str.ends_with("3")
     labelled = pool(made.with_columns(answer=pl.when(~silent).then("answer"), correct=pl.col("correct") & ~silent))
     cost = source_costs(labelled, {"wise": 20.0, "sage": 120.0, "cheap": 1.0})
-    search = CascadeSearch(Panel.of(labelled), cost, np.arange(160) % 5)
-    last = search.find(3 * 0.02).steps[-1]
+    search = CascadeFitter(Panel.of(labelled), cost, np.arange(160) % 5)
+    last = search.fit(3 * 0.02).steps[-1]
     assert (last.sources, last.high < 1) == (("sage",), True)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 import steelyard as sy
-from steelyard.evaluation.exact_subsets import best_of_n, pass_at_n
-from steelyard.evaluation.subset_accuracy import shares_right
+from steelyard.evaluation.subset_accuracy import best_of_n, correct_shares, pass_at_n
 from tests.building import Labelled, make, pools
 
 
@@ -94,7 +93,7 @@ def test_curves_of_best_of_n_and_pass_at_n_draw_nothing(test: Labelled, monkeypa
         monkeypatch.setattr(f"steelyard.evaluation.subset_accuracy.{name}", lambda *_, **__: pytest.fail("drawn"))
     sizes = np.array([1, 2, 5, 16])
     methods: list[sy.Method | None] = [sy.BestOfN(), sy.paper.PassAtN()]
-    share, _ = shares_right([methods] * 4, test, sizes, resamples=1, seed=0)
+    share, _ = correct_shares([methods] * 4, test, sizes, resamples=1, seed=0)
     assert share[..., 0] == pytest.approx(best_of_n(test, sizes))
     assert share[..., 1] == pytest.approx(pass_at_n(test, sizes))
 
@@ -104,5 +103,5 @@ def test_another_best_of_n_is_not_taken_for_the_formula(test: Labelled) -> None:
         def weigh(self, pool: sy.Pool) -> Any:
             return 1 - super().weigh(pool)
 
-    share, _ = shares_right([[Worst()]], test, np.array([4]), resamples=3, seed=0)
+    share, _ = correct_shares([[Worst()]], test, np.array([4]), resamples=3, seed=0)
     assert set(np.unique(share * 3).round(9)) <= {0.0, 1.0, 2.0, 3.0}

@@ -16,11 +16,10 @@ import pytest
 import steelyard as sy
 from steelyard.cli.budget_view import show_json
 from steelyard.evaluation.budget_plan import BudgetPlan
-from steelyard.evaluation.committee_budget import plan_committee_budget
-from steelyard.evaluation.committee_prices import priced
-from steelyard.evaluation.committee_rivals import Rivals
-from steelyard.evaluation.committee_ways import CommitteeWays
+from steelyard.evaluation.committee_strategies import CommitteeStrategies
+from steelyard.evaluation.plan_committee import Baselines, plan_committee
 from steelyard.evaluation.purchase import Purchase, levels_of
+from steelyard.evaluation.source_prices import priced
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.base_rule import replay
 from tests.running import steelyard
@@ -31,7 +30,7 @@ ONE: dict[str, Any] = {"price_sample": 1, "budgets": []}
 
 
 def plan(pool: sy.Pool, prices: Mapping[str, float] | None = None, **options: Any) -> BudgetPlan:
-    return plan_committee_budget(pool, sy.CommitteeVote(), prices, **options)
+    return plan_committee(pool, sy.CommitteeVote(), prices, **options)
 
 
 @cache
@@ -150,22 +149,22 @@ def test_the_plan_decides_as_it_was_measured(tmp_path: Path) -> None:
 
 def test_with_all_that_is_bought_scored_the_better_of_committee_and_calibrated_votes() -> None:
     cal, _ = priced(told(), None, 1, 0.5).split(0.5, 0)
-    ways = CommitteeWays(sy.CommitteeVote(), cal)
-    both = ways.asked(Purchase((2, 2), (True, True)))
-    assert {way.method for way in both} == {"committee", "calibrated"}
-    assert {way.method for way in ways.asked(Purchase((2, 2), (True, False)))} == {"committee"}
+    strategies = CommitteeStrategies(sy.CommitteeVote(), cal)
+    both = strategies.with_scores(Purchase((2, 2), (True, True)))
+    assert {one.method for one in both} == {"committee", "calibrated"}
+    assert {one.method for one in strategies.with_scores(Purchase((2, 2), (True, False)))} == {"committee"}
     assert all((way.scores.sum(axis=0) > 0).all() for way in both)
 
 
 def test_majority_with_more_samples_begins_with_the_cheapest_source_and_reads_no_score() -> None:
     whole = priced(told(), {"ant": 5e6, "bee": 1e6}, None, 1.0)
-    rivals = Rivals(*whole.split(0.5, 0))
-    means = [each.mean for each in rivals.everybody]
+    baselines = Baselines(*whole.split(0.5, 0))
+    means = [each.mean for each in baselines.all_sources]
     assert means == sorted(means)
     assert means[0] == pytest.approx(10)  # one sample of bee: ten tokens
-    assert not any(each.scores.any() for each in rivals.everybody)
-    assert rivals.single(20) == 1, "nobody can buy ant for 20"
-    assert rivals.single(500) == 0
+    assert not any(each.scores.any() for each in baselines.all_sources)
+    assert baselines.best_source(20) == 1, "nobody can buy ant for 20"
+    assert baselines.best_source(500) == 0
 
 
 @pytest.mark.long
@@ -221,7 +220,7 @@ def test_too_few_questions_and_a_method_that_weighs_no_sources_are_refused() -> 
     with pytest.raises(sy.errors.CalibrationError, match="15 questions"):
         plan(told().take(np.arange(30)), **ONE, price_score=1, budget=4)
     with pytest.raises(sy.SettingError, match="plan with the method committee"):
-        plan_committee_budget(told(), sy.CalibratedVote(), price_sample=1, price_score=1, budget=4)
+        plan_committee(told(), sy.CalibratedVote(), price_sample=1, price_score=1, budget=4)
     with pytest.raises(sy.SettingError, match="these responses have one"):
         plan(told().from_sources(["ant"]), **ONE, price_score=1, budget=4)
     with pytest.raises(sy.SettingError, match="not both"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.error_agreement import FEWEST, ErrorAgreement, error_agreement, families_together
+from steelyard.evaluation.source_analysis import FEWEST, ErrorAgreement, error_agreement, error_order
 from tests.committees import committee, pool
 
 # Ten questions; 0 is correct. a and b: both wrong in six, the same in four of them. c: wrong with them in all six.
@@ -57,7 +57,7 @@ def test_a_copy_stands_beside_its_original_whatever_they_are_called() -> None:
     made = pool(table)
     found = error_agreement(made, made.sources)
     assert found.share[found.names.index("b"), found.names.index("zz")] == 1
-    order = [found.names[s] for s in families_together(found)]
+    order = [found.names[s] for s in error_order(found)]
     assert sorted(order) == sorted(made.sources)
     assert abs(order.index("b") - order.index("zz")) == 1
 
@@ -65,4 +65,4 @@ def test_a_copy_stands_beside_its_original_whatever_they_are_called() -> None:
 def test_sources_that_never_err_together_have_an_order_all_the_same() -> None:
     nothing = np.full((3, 3), np.nan)
     found = ErrorAgreement(("a", "b", "c"), nothing, nothing, np.zeros((3, 3), np.int64))
-    assert sorted(families_together(found)) == [0, 1, 2]
+    assert sorted(error_order(found)) == [0, 1, 2]

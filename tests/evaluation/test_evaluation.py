@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 
 import steelyard as sy
-from steelyard.evaluation.accuracy import KEPT, estimate, estimates
+from steelyard.evaluation.accuracy import CACHED, estimate, estimates
 from steelyard.voting.fitting.score_quality import auroc, auroc_within
 from tests.building import Labelled, labelled, make, pools, without_sources
 
@@ -38,7 +38,7 @@ def test_a_bootstrap_interval_covers_the_truth_as_often_as_it_says() -> None:
 def test_the_bootstrap_draws_the_same_questions_in_batches_and_for_every_column(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    values = np.random.default_rng(0).random((KEPT + 1, 2))
+    values = np.random.default_rng(0).random((CACHED + 1, 2))
     whole = estimates(values)[1]
     monkeypatch.setattr("steelyard.evaluation.accuracy.A_BATCH", 700 * len(values))
     assert estimates(values)[1].low == pytest.approx(whole.low)

@@ -12,8 +12,9 @@ import pytest
 import steelyard as sy
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.budget_plan import BudgetPlan
-from steelyard.evaluation.joint_budget import joint_budget, plan_joint_budget
-from steelyard.evaluation.joint_search import JointSearch, Prices, counted, sizes
+from steelyard.evaluation.plan_samples_and_scores import plan_from_split, plan_samples_and_scores
+from steelyard.evaluation.price_table import UnitPrices
+from steelyard.evaluation.spending_strategies import SpendingStrategies, majority_strategy, sizes
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.on_demand.readings import texts_asked
@@ -31,7 +32,7 @@ def good() -> tuple[Labelled, Labelled]:
 
 @cache
 def found() -> BudgetPlan:
-    return joint_budget(*good(), sy.VanillaVote(), Prices(1, 1), 5)
+    return plan_from_split(*good(), sy.VanillaVote(), UnitPrices(1, 1), 5)
 
 
 def test_a_good_verifier_is_asked_within_the_budget_and_beats_majority_for_the_same_cost() -> None:
@@ -65,7 +66,7 @@ def test_the_plan_votes_with_what_was_measured(tmp_path: Path) -> None:
 
 def test_a_verifier_that_says_nothing_is_not_asked_and_the_plan_is_majority(tmp_path: Path) -> None:
     cal, test = (part.with_shuffled_scores(1) for part in good())
-    none = joint_budget(cal, test, sy.VanillaVote(), Prices(1, 1), 4)
+    none = plan_from_split(cal, test, sy.VanillaVote(), UnitPrices(1, 1), 4)
     assert none.plan.name == "majority"
     assert none.figures["n"] == 4
     assert none.figures["gain"] == 0
@@ -76,20 +77,22 @@ def test_a_verifier_that_says_nothing_is_not_asked_and_the_plan_is_majority(tmp_
 
 def test_majority_breaks_its_ties_without_the_scores_it_has_not_paid_for() -> None:
     pool = sy.Pool.from_arrays(question=[0, 0], answer=[4, 9], scores=[0.1, 0.9], correct=[False, True])
-    assert counted(need_labels(pool), 2, Prices(1, 1)).correct.tolist() == [0.0]  # of two the one seen first
+    assert majority_strategy(need_labels(pool), 2, UnitPrices(1, 1)).correct.tolist() == [
+        0.0
+    ]  # of two the one seen first
 
 
 def test_free_scores_cost_nothing_and_free_samples_are_all_taken() -> None:
     cal = good()[0].first(3)
-    free = JointSearch(sy.VanillaVote(), cal, Prices(1, 0))
-    assert {way.mean for way in free.ways} == {2.0, 3.0}
-    samples = JointSearch(sy.VanillaVote(), cal, Prices(0, 1))
+    free = SpendingStrategies(sy.VanillaVote(), cal, UnitPrices(1, 0))
+    assert {way.mean for way in free.strategies} == {2.0, 3.0}
+    samples = SpendingStrategies(sy.VanillaVote(), cal, UnitPrices(0, 1))
     assert samples.majority[-1].mean == 0
     assert samples.within(0.001).n == 3
 
 
 def test_a_score_that_costs_a_hundred_samples_is_not_asked_for() -> None:
-    assert JointSearch(sy.VanillaVote(), good()[0].first(3), Prices(1, 100)).within(4).margin is None
+    assert SpendingStrategies(sy.VanillaVote(), good()[0].first(3), UnitPrices(1, 100)).within(4).margin is None
 
 
 def test_the_sizes_tried_end_with_all_samples() -> None:
@@ -141,10 +144,10 @@ def test_the_command_prints_the_curve_and_writes_the_plan(tmp_path: Path) -> Non
 
 def test_a_method_that_weighs_sources_is_refused_for_one_llm() -> None:
     with pytest.raises(sy.SettingError, match="use a method such as calibrated"):
-        plan_joint_budget(good()[0], sy.CommitteeVote(), price_sample=1, price_score=1, budget=4)
+        plan_samples_and_scores(good()[0], sy.CommitteeVote(), price_sample=1, price_score=1, budget=4)
 
 
 def test_too_few_questions_are_refused() -> None:
     few = good()[0].take(np.arange(30))
     with pytest.raises(sy.errors.CalibrationError, match="15 questions"):
-        plan_joint_budget(few, sy.VanillaVote(), price_sample=1, price_score=1, budget=4)
+        plan_samples_and_scores(few, sy.VanillaVote(), price_sample=1, price_score=1, budget=4)

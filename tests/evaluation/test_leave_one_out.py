@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.leave_one_out import leave_one_out
+from steelyard.evaluation.source_analysis import leave_one_out
 from tests.committees import accuracy, pool
 
 
@@ -49,7 +49,7 @@ def test_a_question_that_only_the_left_out_source_answered_is_lost() -> None:
 
 
 def test_votes_are_fitted_on_no_more_questions_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.evaluation.leave_one_out.MOST", 40)
+    monkeypatch.setattr("steelyard.evaluation.source_analysis.MAX_QUESTIONS", 40)
     cal, test = pool(questions=200).split(0.5, seed=0)
     seen = []
 

@@ -13,9 +13,9 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.budget_plan import BudgetPlan
-from steelyard.evaluation.committee_budget import plan_committee_budget
-from steelyard.evaluation.joint_budget import plan_joint_budget
 from steelyard.evaluation.plan_cascade import plan_cascade
+from steelyard.evaluation.plan_committee import plan_committee
+from steelyard.evaluation.plan_samples_and_scores import plan_samples_and_scores
 from steelyard.evaluation.plan_stopping import plan_stopping
 from steelyard.evaluation.price_table import PriceTable
 from tests.building import Labelled, labelled
@@ -57,13 +57,13 @@ def test_a_price_of_a_sample_changes_the_costs_and_not_the_rule() -> None:
 
 def test_prices_of_samples_and_scores_buy_both() -> None:
     result = sy.plan_budget(one(), sy.VanillaVote(), prices={"sample": 1, "score": 1}, budget=5)
-    same(result, plan_joint_budget(one(), sy.VanillaVote(), price_sample=1, price_score=1, budget=5))
+    same(result, plan_samples_and_scores(one(), sy.VanillaVote(), price_sample=1, price_score=1, budget=5))
     assert result.plan.samples_ == {"": result.figures["n"]}
 
 
 def test_samples_without_a_price_are_free() -> None:
     result = sy.plan_budget(one(), sy.VanillaVote(), prices={"score": 1}, budget=2)
-    same(result, plan_joint_budget(one(), sy.VanillaVote(), price_sample=0, price_score=1, budget=2))
+    same(result, plan_samples_and_scores(one(), sy.VanillaVote(), price_sample=0, price_score=1, budget=2))
 
 
 def test_a_price_of_a_score_alone_is_in_accuracy() -> None:
@@ -90,7 +90,7 @@ def test_prices_of_sources_and_scores_buy_samples_and_scores_of_each() -> None:
     prices: dict[str, Any] = {"ant": 3e6, "bee": 1e6, "score": 2, "score:ant": 5}
     result = sy.plan_budget(committee(), prices=prices, budget=60)
     priced: dict[str, Any] = {"price_score": {"ant": 5.0, "bee": 2.0}, "budget": 60}
-    same(result, plan_committee_budget(committee(), sy.CommitteeVote(), {"ant": 3e6, "bee": 1e6}, **priced))
+    same(result, plan_committee(committee(), sy.CommitteeVote(), {"ant": 3e6, "bee": 1e6}, **priced))
     assert result.plan.samples_ == {name: n for name, n in result.figures["samples"].items() if n}
 
 

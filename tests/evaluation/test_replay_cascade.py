@@ -86,7 +86,7 @@ def test_a_plan_that_does_not_say_what_it_was_learned_on_is_told(found: BudgetPl
 
 
 def test_a_source_of_the_cascade_that_the_table_does_not_have_is_refused(found: BudgetPlan) -> None:
-    with pytest.raises(sy.SettingError, match="asks wise, and nobody of that name"):
+    with pytest.raises(sy.SettingError, match="asks wise, and no source of that name"):
         sy.evaluation.replay_cascade(pool(table(200).filter(pl.col("llm") != "wise")), found.plan)
 
 

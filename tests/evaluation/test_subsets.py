@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import steelyard as sy
-from steelyard.evaluation import subset_counts as resampling
-from steelyard.evaluation.subset_accuracy import shares_right
-from steelyard.evaluation.subset_counts import count_by_adding, count_by_voting
+from steelyard.evaluation import random_subsets as resampling
+from steelyard.evaluation.random_subsets import count_by_adding, count_by_voting
+from steelyard.evaluation.subset_accuracy import correct_shares
 from steelyard.voting.methods import configured
 from tests.building import Labelled, labelled, make, pools
 
@@ -94,10 +94,10 @@ def test_threads_blocks_tasks_and_batches_change_nothing(test: Labelled, monkeyp
     told: list[float] = []
     once = count_by_adding(voters, test, sizes, keys, 7, threads=1)
     voted = count_by_voting(voters, test, sizes, keys, 7)
-    monkeypatch.setattr(resampling, "MOST_WEIGHTS", 1000)
+    monkeypatch.setattr(resampling, "MAX_WEIGHTS", 1000)
     monkeypatch.setattr(resampling, "A_TASK", 300)
     monkeypatch.setattr(resampling, "AT_ONCE", 2 * test.n_responses)
-    again = count_by_adding(voters, test, sizes, keys, 7, threads=3, told=told.append)
+    again = count_by_adding(voters, test, sizes, keys, 7, threads=3, progress=told.append)
     assert np.array_equal(once, again)
     assert np.array_equal(voted, count_by_voting(voters, test, sizes, keys, 7, threads=3))
     assert told == sorted(told)
@@ -136,7 +136,7 @@ def test_weights_that_are_not_finite_are_refused(test: Labelled) -> None:
 
 def test_one_sample_and_all_samples_are_exact(cal: Labelled, test: Labelled) -> None:
     methods = [sy.method_class(name)().fit(cal) for name in sy.method_names()]
-    share, sd = shares_right([methods, methods], test, np.array([1, 16]), resamples=1, seed=0)
+    share, sd = correct_shares([methods, methods], test, np.array([1, 16]), resamples=1, seed=0)
     each = np.array([part.mean() for part in np.split(test.correct, test.starts[1:-1])])
     assert np.array_equal(share[:, 0], np.repeat(each[:, None], len(methods), axis=1))
     for k, method in enumerate(methods):
@@ -148,13 +148,13 @@ def test_one_sample_and_all_samples_are_exact(cal: Labelled, test: Labelled) -> 
 def test_the_sd_over_resamples_is_that_of_the_resampled_accuracies(cal: Labelled, test: Labelled) -> None:
     methods = [sy.MajorityVote().fit(cal), sy.paper.KDEVote().fit(cal)]
     sizes = np.array([4])
-    _, sd = shares_right([methods], test, sizes, resamples=300, seed=3)
+    _, sd = correct_shares([methods], test, sizes, resamples=300, seed=3)
     pool = test.resampled(keys_of(test, 1), 0, 1000).first(4)
     for k, method in enumerate(methods):
         accuracy = method.predict(pool).correct(pool).reshape(1000, -1).mean(axis=1)
         assert sd[0, k] == pytest.approx(accuracy.std(ddof=1), rel=0.1)
-    assert np.isnan(shares_right([methods], test, sizes, resamples=1, seed=3)[1]).all()
-    assert np.isnan(shares_right([methods], test, sizes, resamples=0, seed=3)[1]).all()
+    assert np.isnan(correct_shares([methods], test, sizes, resamples=1, seed=3)[1]).all()
+    assert np.isnan(correct_shares([methods], test, sizes, resamples=0, seed=3)[1]).all()
 
 
 def test_subsets_depend_on_the_ids_not_on_the_order_of_the_file(cal: Labelled) -> None:
@@ -163,8 +163,8 @@ def test_subsets_depend_on_the_ids_not_on_the_order_of_the_file(cal: Labelled) -
     order = np.random.default_rng(0).permutation(40)
     method = sy.LogitVote().fit(cal)
     for voter in (method, sy.paper.KDEVote().fit(cal)):
-        one, _ = shares_right([[voter]], pool, np.array([4]), resamples=5, seed=0)
-        two, _ = shares_right([[voter]], pool.take(order), np.array([4]), resamples=5, seed=0)
+        one, _ = correct_shares([[voter]], pool, np.array([4]), resamples=5, seed=0)
+        two, _ = correct_shares([[voter]], pool.take(order), np.array([4]), resamples=5, seed=0)
         assert np.array_equal(one[order], two)
 
 
@@ -183,7 +183,7 @@ def test_memory_does_not_grow_with_the_number_of_resamples_or_methods(test: Labe
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]
-    assert peaks[0] < 8 * 3 * resampling.MOST_WEIGHTS
+    assert peaks[0] < 8 * 3 * resampling.MAX_WEIGHTS
 
 
 def test_an_interrupt_while_counting_gets_out(test: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +192,6 @@ def test_an_interrupt_while_counting_gets_out(test: Labelled, monkeypatch: pytes
 
     monkeypatch.setattr(resampling, "A_TASK", 300)
     with pytest.raises(KeyboardInterrupt):
-        count_by_adding([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, told=interrupt)
+        count_by_adding([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, progress=interrupt)
     with pytest.raises(KeyboardInterrupt):
-        count_by_voting([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, told=interrupt)
+        count_by_voting([[sy.MajorityVote()]], test, np.array([4]), keys_of(test, 0), 50, progress=interrupt)

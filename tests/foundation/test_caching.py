@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import vl_convert
 
-from steelyard.evaluation.reports.filled_page import vega
+from steelyard.evaluation.reports.page import vega
 from steelyard.foundation.caching import cache_folder, cached
 
 

@@ -32,7 +32,7 @@ def run(
 ) -> None:
     """Take a language model's responses and a verifier's scores, calibrate on some, vote on the rest."""
     from steelyard.cli import evaluate, fit, report, vote
-    from steelyard.evaluation.reports.chart_packages import check_charts, missing_packages
+    from steelyard.evaluation.reports.chart_style import check_charts, missing_packages
     from steelyard.evaluation.reports.page import PAGE
     from steelyard.foundation.files import make_folder
     from steelyard.foundation.outputs import check_output

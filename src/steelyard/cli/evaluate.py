@@ -109,7 +109,7 @@ def run(
     import steelyard as sy
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.accuracy_curves import all_methods
-    from steelyard.evaluation.frugal import evaluate_frugal
+    from steelyard.evaluation.scores_on_demand import evaluate_frugal
     from steelyard.tables.score_columns import NO_SCORE
     from steelyard.tables.source_column import source_of_run
 
@@ -186,7 +186,7 @@ def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int,
 def _changes(methods: list[str], cal: LabelledPool, test: LabelledPool) -> dict[str, str]:
     """What the default and a committee learned, and how many test verdicts they change against the majority vote."""
     import steelyard as sy
-    from steelyard.evaluation.plan_changes import plan_changes
+    from steelyard.evaluation.calibration_gain import plan_changes
     from steelyard.voting.methods.base.assessable import Assessable
 
     fitted = [sy.method_class(name)() for name in methods if issubclass(sy.method_class(name), Assessable)]
@@ -202,7 +202,7 @@ def _measured(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Measure methods in this process: their accuracy, and how good their confidence is."""
     import steelyard as sy
-    from steelyard.evaluation.confidence_quality import confidence_table
+    from steelyard.evaluation.method_tables import confidence_table
 
     with show.progress("Evaluating") as progress:
         result = sy.evaluate(methods, cal, test, progress=progress, **drawn)

@@ -149,7 +149,7 @@ def _fitted(voter: Method, pool: Pool, n: int | None, more: dict[str, Pool]) -> 
 def _frugal(voter: Method, pool: Pool, rule: str | None, price: float | None) -> Method:
     """Let the plan learn what another score is worth, if it is to, and say what that comes to."""
     from steelyard.evaluation.accuracy import need_labels
-    from steelyard.evaluation.frugal_plan import PRICE, learn_asking, learn_confidence
+    from steelyard.evaluation.scores_on_demand import PRICE, learn_asking, learn_confidence
     from steelyard.voting.on_demand import asking_rule
 
     if rule is None:
@@ -218,7 +218,7 @@ def _seen(pool: Pool) -> tuple[float, float]:
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
     """What a method that can be assessed gains on questions it was not fitted on, and what more labels would bring."""
     from steelyard import LabelledPool
-    from steelyard.evaluation.learning_curve import learning_curve
+    from steelyard.evaluation.calibration_gain import learning_curve
     from steelyard.voting.methods.base.assessable import Assessable
 
     if not isinstance(voter, Assessable) or not isinstance(pool, LabelledPool):

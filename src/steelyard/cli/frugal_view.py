@@ -53,7 +53,7 @@ def frugal_view(result: pl.DataFrame, facts: dict[str, Any], json: bool) -> None
 
 def check_frugal(rule: str | None, price: float | None) -> None:
     """Refuse a rule that there is not, and a price without a rule that reads it, before any file is read."""
-    from steelyard.evaluation.frugal_plan import check_price
+    from steelyard.evaluation.scores_on_demand import check_price
     from steelyard.foundation.errors import SettingError, did_you_mean
     from steelyard.voting.on_demand import asking_names
 

@@ -17,8 +17,7 @@ from steelyard.engine.engines import Engine
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.scheduler import Failed, Finished
 from steelyard.evaluation.accuracy_curves import Curves, curves
-from steelyard.evaluation.confidence_quality import TABLE, confidence_table
-from steelyard.evaluation.evaluate import table_of_curves, with_baseline
+from steelyard.evaluation.method_tables import TABLE, confidence_table, table_of_curves, with_baseline
 from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import FILE, is_parted

@@ -13,7 +13,7 @@ from steelyard.engine.evaluate_methods import curve_of, joined_curves
 from steelyard.engine.part_warnings import ToldOnce, caught
 from steelyard.engine.scheduler import Failed
 from steelyard.evaluation.accuracy_curves import all_methods, curves
-from steelyard.evaluation.evaluate import table_of_curves, with_baseline
+from steelyard.evaluation.method_tables import table_of_curves, with_baseline
 from steelyard.foundation.errors import RunError
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import LabelledPool

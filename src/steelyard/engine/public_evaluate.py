@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from steelyard.engine.with_engine import with_engine
-from steelyard.evaluation.evaluate import evaluate as evaluate_alone
+from steelyard.evaluation.method_tables import evaluate as evaluate_alone
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import LabelledPool
 

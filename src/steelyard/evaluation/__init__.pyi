@@ -5,12 +5,12 @@ from steelyard.evaluation.accuracy_curves import curves as curves
 from steelyard.evaluation.budget_plan import BudgetPlan as BudgetPlan
 from steelyard.evaluation.cascade_replay import CascadeReplay as CascadeReplay
 from steelyard.evaluation.cascade_replay import replay_cascade as replay_cascade
-from steelyard.evaluation.cost_frontier import frontier as frontier
 from steelyard.evaluation.matching_compute import ComputeToMatch as ComputeToMatch
 from steelyard.evaluation.matching_compute import break_even as break_even
 from steelyard.evaluation.matching_compute import compute_to_match as compute_to_match
 from steelyard.evaluation.matching_compute import fine_sizes as fine_sizes
-from steelyard.evaluation.sample_requirements import samples_needed as samples_needed
+from steelyard.evaluation.stopping_frontier import frontier as frontier
+from steelyard.evaluation.stopping_frontier import samples_needed as samples_needed
 from steelyard.sampling.online.cascade_walk import Standing as Standing
 from steelyard.voting.stopping import rule_class as rule_class
 from steelyard.voting.stopping import rule_names as rule_names

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from steelyard.voting.pools.verdicts import Verdicts
 
 BOOTSTRAPS = 2000
 A_BATCH = 20_000_000  # draws held at once
-KEPT = 2000  # questions; the draws of more are not remembered
+CACHED = 2000  # questions; the draws of more are not cached
 LEVEL = 0.95
 
 
@@ -103,7 +104,7 @@ def estimates(values: NDArray[np.float64], *, seed: int = 0, shares: bool = Fals
 
 def bootstrapped(values: NDArray[np.float64], *, seed: int) -> NDArray[np.float64]:
     """Return the column means of [Q, K] over questions drawn with replacement, once a bootstrap [B, K]."""
-    draws = _kept if len(values) <= KEPT and isinstance(seed, int) else _drawn
+    draws = _cached_draws if len(values) <= CACHED and isinstance(seed, int) else _drawn
     return np.concatenate([counts @ values / len(values) for counts in draws(len(values), seed)])
 
 
@@ -117,9 +118,22 @@ def _drawn(questions: int, seed: int) -> Iterator[NDArray[np.int64]]:
 
 
 @lru_cache(maxsize=2)
-def _kept(questions: int, seed: int) -> list[NDArray[np.int16]]:
-    """The same, remembered for the next method: drawing takes longer than adding."""
+def _cached_draws(questions: int, seed: int) -> list[NDArray[np.int16]]:
+    """Return the same as a list, cached for the next method: drawing takes longer than adding."""
     return [counts.astype(np.int16) for counts in _drawn(questions, seed)]
+
+
+class Paired(NamedTuple):
+    """A mean difference over questions and its standard error."""
+
+    mean: float
+    se: float
+
+    @classmethod
+    def of(cls, difference: NDArray[np.floating[Any]]) -> Paired:
+        """Average one difference per question [Q]."""
+        spread = difference.std(ddof=1) if len(difference) > 1 else 0.0
+        return cls(float(difference.mean()), float(spread / np.sqrt(len(difference))))
 
 
 def need_labels(pool: Pool) -> LabelledPool:

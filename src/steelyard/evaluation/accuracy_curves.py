@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.accuracy import need_labels
-from steelyard.evaluation.subset_accuracy import shares_right
+from steelyard.evaluation.subset_accuracy import correct_shares
 from steelyard.foundation.errors import (
     CalibrationError,
     SettingError,
@@ -137,7 +137,7 @@ def curves(
         voters: list[list[Method | None]] = [[fit_or_majority(m, cal, test.n) for m in chosen]] * len(sizes)
     else:
         voters = _fitted(chosen, cal, sizes)
-    correct, sd = shares_right(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
+    correct, sd = correct_shares(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
     names = _unique([method.name for method in chosen])
     return Curves(tuple(names), tuple(sizes), correct, sd, test.questions, cal.first(test.n).n_responses)
 

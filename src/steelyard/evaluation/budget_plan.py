@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from steelyard.evaluation.percentages import points
 from steelyard.voting.methods.base.method import Method
 
 if TYPE_CHECKING:
     import polars as pl
+
+Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -48,3 +53,16 @@ def difference(row: Mapping[str, Any], name: str) -> str:
     '+5.0 points (+1.0 to +8.0)'
     """
     return f"{points(row[name])} points ({points(row[f'{name}_low'])} to {points(row[f'{name}_high'])})"
+
+
+def random_mixture(cost: float, policies: Sequence[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
+    """Mix the two policies around a mean cost at random; return the expected cost and accuracy per question [Q].
+
+    A policy is its cost and whether it is correct per question [Q]; they come from cheap to dear.
+    """
+    means = [float(paid.mean()) for paid, _ in policies]
+    for (low_cost, low), (high_cost, high), a, b in zip(policies, policies[1:], means, means[1:], strict=False):
+        if cost <= b and b > a:
+            part = max(0.0, (cost - a) / (b - a))
+            return (1 - part) * low_cost + part * high_cost, (1 - part) * low + part * high
+    return policies[-1]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steelyard.evaluation.accuracy import estimates, need_labels
-from steelyard.evaluation.cascade_path import costs_of
-from steelyard.evaluation.source_costs import source_costs
+from steelyard.evaluation.plan_cascade import costs_of
+from steelyard.evaluation.source_prices import source_costs
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, SteelyardWarning
 from steelyard.voting.fitting.answer_odds import Panel, is_correct
 from steelyard.voting.methods import load
@@ -77,7 +77,7 @@ def replay_cascade(
     cascade = cascade_of(voter)
     labelled = need_labels(pool)
     if missing := [name for name in cascade.sources if name not in pool.sources]:
-        raise SettingError(f"the plan's cascade asks {', '.join(missing)}, and nobody of that name is in the table")
+        raise SettingError(f"the plan's cascade asks {', '.join(missing)}, and no source of that name is in the table")
     if prices is None and not costs:
         prices = {name: price for name, price in cascade.origin.prices.items() if name in pool.sources} or None
         if cascade.origin.per_response:

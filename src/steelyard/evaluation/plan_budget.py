@@ -9,13 +9,13 @@ from typing import Any
 
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.budget_plan import BudgetPlan
-from steelyard.evaluation.committee_budget import plan_committee_budget
-from steelyard.evaluation.committee_prices import priced
-from steelyard.evaluation.joint_budget import plan_joint_budget
 from steelyard.evaluation.plan_cascade import plan_cascade
-from steelyard.evaluation.plan_scores import plan_scores
+from steelyard.evaluation.plan_committee import plan_committee
+from steelyard.evaluation.plan_samples_and_scores import plan_samples_and_scores
 from steelyard.evaluation.plan_stopping import plan_stopping
 from steelyard.evaluation.price_table import Price, PriceTable
+from steelyard.evaluation.scores_on_demand import plan_scores
+from steelyard.evaluation.source_prices import priced
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardNote
 from steelyard.tables.columns import RESPONSE, TOKENS
@@ -147,7 +147,7 @@ def _with_scores(
     if len(pool.sources) > 1:
         prices = table.sources or None
         paid: dict[str, Any] = {"price_sample": sample, "price_score": score}
-        return plan_committee_budget(pool, method, prices, **paid, budget=budget, **options)
+        return plan_committee(pool, method, prices, **paid, budget=budget, **options)
     if pool.sources:
         known = priced(need_labels(pool), table.sources or None, sample, score)
         sample, score = float(known.sample[0]), float(known.score[0])
@@ -160,4 +160,4 @@ def _with_scores(
         )
     if sample is None or isinstance(score, dict):
         raise AssertionError("prices by source for a pool without sources")
-    return plan_joint_budget(pool, method, price_sample=sample, price_score=score, budget=budget, **options)
+    return plan_samples_and_scores(pool, method, price_sample=sample, price_score=score, budget=budget, **options)

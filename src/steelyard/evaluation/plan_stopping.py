@@ -10,9 +10,9 @@ import polars as pl
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.accuracy_curves import default_sizes
 from steelyard.evaluation.budget_plan import BudgetPlan, difference
-from steelyard.evaluation.cost_frontier import frontier_of, measured
 from steelyard.evaluation.percentages import percent, points
-from steelyard.evaluation.rule_for_budget import RuleSearch, check_aim
+from steelyard.evaluation.stopping_frontier import frontier_of, measured
+from steelyard.evaluation.stopping_rule_choice import RuleSearch, check_aim
 from steelyard.evaluation.trajectories import FEWEST, crossfit_trajectories, trajectories
 from steelyard.foundation.errors import CalibrationError
 from steelyard.voting.methods.base.method import Method
@@ -54,15 +54,17 @@ def plan_stopping(
             f"leave {FEWEST} or more, with more questions or a smaller share to calibrate on"
         )
     options: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    shelf = RuleSearch(crossfit_trajectories(method, cal, **options) if refit else trajectories(method, cal, **options))
-    choice = shelf.choose(samples=samples, loss=loss)
+    search = RuleSearch(
+        crossfit_trajectories(method, cal, **options) if refit else trajectories(method, cal, **options)
+    )
+    choice = search.choose(samples=samples, loss=loss)
     voter = deepcopy(method)
     voter.clear_budget()
     if refit:
         voter.fit(cal)
     seen = trajectories(voter, test, **options)
     budgets = sorted({*default_sizes(min(cal.n, test.n)), *([samples] if samples is not None else [])})
-    table = frontier_of(shelf, seen, budgets, seed=seed)
+    table = frontier_of(search, seen, budgets, seed=seed)
     rule, refused, figures = choice.rule, None, measured([choice.rule], seen, seed=seed)[0]
     if figures["gain_high"] < 0 and "fixed" in choice.offers:
         rule, refused = choice.offers["fixed"], rule

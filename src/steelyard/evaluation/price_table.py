@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isnan
+from math import inf, isnan
 
-from steelyard.evaluation.joint_search import DEAREST, Prices
 from steelyard.foundation.errors import SettingError, need_numbers
 
 SAMPLE, SCORE = "sample", "score"
 SCORE_OF = f"{SCORE}:"
+MAX_PRICE = 1e12
 
 Price = float | str
 
@@ -88,11 +88,9 @@ class PriceTable:
                 "there are two prices of a sample: give sample=PRICE (every sample), sample=COLUMN (a column of costs) "
                 "or a price per million tokens for each source, as gpt=10"
             )
-        for what, price in ((SAMPLE, self.sample), (SCORE, self.score)):
-            if price is not None and not 0 <= price <= DEAREST:
-                raise SettingError(
-                    f"the price of a {what} is {price:g}: give what one costs, a number from 0 (free) to {DEAREST:g}"
-                )
+        for unit, price in ((SAMPLE, self.sample), (SCORE, self.score)):
+            if price is not None:
+                check_unit_price(unit, price)
 
     def score_prices(self, sources: tuple[str, ...]) -> float | dict[str, float]:
         """Return the price of a score: one for all, or by source."""
@@ -115,7 +113,42 @@ class PriceTable:
             other = "" if self.sells_scores else ", or a loss of accuracy, as 0.01 for one point"
             raise SettingError(f"say what to aim for: a budget, as a mean cost per question{other}")
         if budget is not None and self.sells_scores and not self.by_source and not self.score_of:
-            Prices(self.sample or 0.0, self.score or 0.0).check_budget(float(budget))
+            UnitPrices(self.sample or 0.0, self.score or 0.0).check_budget(float(budget))
+
+
+@dataclass(frozen=True)
+class UnitPrices:
+    """What one sample and one score cost, in the same money."""
+
+    sample: float
+    score: float
+
+    def __post_init__(self) -> None:
+        need_numbers(price_sample=self.sample, price_score=self.score)
+        check_unit_price(SAMPLE, self.sample)
+        check_unit_price(SCORE, self.score)
+        if not self.sample and not self.score:
+            raise SettingError("samples and scores are both free: there is nothing to save, so take all of both")
+
+    def check_budget(self, budget: float) -> None:
+        """Refuse a budget that is not positive, or that does not pay for one sample."""
+        need_numbers(budget=budget)
+        if not 0 < budget < inf:
+            raise SettingError(f"budget must be above 0, not {budget:g}: the mean cost per question, as 32")
+        if budget < self.sample:
+            raise SettingError(
+                f"a budget of {budget:g} does not pay for one sample at {self.sample:g}: give {self.sample:g} or more"
+            )
+
+
+def check_unit_price(unit: str, price: float, source: str = "") -> None:
+    """Refuse a price of one sample, score or million tokens that is negative, infinite or absurdly high."""
+    if not 0 <= price <= MAX_PRICE:
+        of_source = f" of {source!r}" if source else ""
+        raise SettingError(
+            f"the price of a {unit}{of_source} is {price:g}: give what one costs, a number from 0 (free) to "
+            f"{MAX_PRICE:g}"
+        )
 
 
 def parse_prices(pairs: Iterable[str]) -> dict[str, Price]:
@@ -140,6 +173,23 @@ def parse_prices(pairs: Iterable[str]) -> dict[str, Price]:
         if prices.setdefault(name, price) != price:
             raise SettingError(f"two prices for {name!r}: {prices[name]} and {price}; give one")
     return prices
+
+
+def budget_share(text: str) -> float:
+    """Read a budget that is a share of what the best source costs.
+
+    >>> budget_share("65%")
+    0.65
+    """
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = -1.0
+    if not text.endswith("%") or not 0 < share < inf:
+        raise SettingError(
+            f"cannot read the budget {text!r:.40}: give the mean cost per question, as 0.01, or 65% of the best"
+        )
+    return share
 
 
 def parse_budget(text: str | None) -> float | str | None:

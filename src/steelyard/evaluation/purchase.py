@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steelyard.evaluation.committee_prices import paid
+from steelyard.evaluation.source_prices import paid
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import LabelledPool
 

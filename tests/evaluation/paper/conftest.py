@@ -10,8 +10,7 @@ import pytest
 import steelyard as sy
 from steelyard.evaluation.paper.experiment import experiment_names
 from steelyard.evaluation.paper.grid_sources import GridSource
-from steelyard.evaluation.paper.result_cache import Cache
-from steelyard.evaluation.paper.run_experiments import Reproduction, reproduce
+from steelyard.evaluation.paper.run_experiments import Cache, Reproduction, run_experiments
 from tests.building import labelled
 from tests.evaluation.paper.grids import SETTINGS, responses, wrote
 
@@ -23,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def made(folder: Path) -> Reproduction:
-    return reproduce(list(experiment_names()), GridSource.at(folder), SETTINGS, Cache(None))
+    return run_experiments(list(experiment_names()), GridSource.at(folder), SETTINGS, Cache(None))
 
 
 @pytest.fixture(scope="session")

@@ -70,7 +70,7 @@ def test_table_domains_and_transfer_stay_within_and_leave_the_domain(rows: dict[
 
 
 def test_table_pseudo_keeps_the_scores_of_each_kind(rows: dict[str, pl.DataFrame]) -> None:
-    from steelyard.evaluation.paper.experiments._pseudo import pseudo
+    from steelyard.evaluation.paper.experiments._weight_functions import pseudo
 
     name = one(rows["table-pseudo"], llm="alpha", method="vanilla")["scores_of"]
     pool = labelled(responses(1), score=name)

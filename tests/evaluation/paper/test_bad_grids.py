@@ -10,9 +10,8 @@ import pytest
 
 from steelyard.evaluation.paper.experiment import experiment_names
 from steelyard.evaluation.paper.grid_sources import GridSource
-from steelyard.evaluation.paper.result_cache import Cache
-from steelyard.evaluation.paper.results_folder import write_all
-from steelyard.evaluation.paper.run_experiments import reproduce
+from steelyard.evaluation.paper.reproduce import write_all
+from steelyard.evaluation.paper.run_experiments import Cache, run_experiments
 from tests.evaluation.paper.grids import SETTINGS, responses, wrote
 from tests.running import steelyard
 
@@ -36,7 +35,7 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_everything_wrong_with_a_grid_is_said_and_the_rest_is_made(bad: Path, tmp_path: Path) -> None:
     (bad / "broken.parquet").write_bytes(b"PAR1 no")
-    made = reproduce(["table1", "table-domains"], GridSource.at(bad), SETTINGS, Cache(None))
+    made = run_experiments(["table1", "table-domains"], GridSource.at(bad), SETTINGS, Cache(None))
     said = " ".join(made.problems)
     for text in (
         "Unequal sample counts within beta with prm_a, beta with self_p",
@@ -65,11 +64,11 @@ def test_a_pair_that_cannot_be_calibrated_is_said_and_the_others_are_measured(tm
     grid = wrote(tmp_path / "grid", alpha=responses(1), easy=easy)
     names = ["table1", "fig-scaling", "table-transfer", "fig-offset"]
     cache = Cache(tmp_path / "cache")
-    made = reproduce(names, GridSource.at(grid), SETTINGS, cache)
+    made = run_experiments(names, GridSource.at(grid), SETTINGS, cache)
     assert "easy with prm_a cannot be measured and is left out: every scored response" in " ".join(made.problems)
     assert [result.missing for result in made.results] == [None] * 4
     assert set(next(r for r in made.results if r.name == "table1").rows["llm"]) == {"alpha"}
-    assert reproduce(names, GridSource.at(grid), SETTINGS, cache).problems == made.problems
+    assert run_experiments(names, GridSource.at(grid), SETTINGS, cache).problems == made.problems
 
 
 def test_without_domains_the_tables_by_domain_say_so_and_the_others_are_made(tmp_path: Path) -> None:

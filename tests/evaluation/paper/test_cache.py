@@ -10,8 +10,7 @@ import pytest
 import steelyard as sy
 from steelyard.evaluation.paper.grid_sources import GridSource
 from steelyard.evaluation.paper.pair_grid import Grid
-from steelyard.evaluation.paper.result_cache import SHARED, SOURCE, Cache, code_hash
-from steelyard.evaluation.paper.run_experiments import reproduce
+from steelyard.evaluation.paper.run_experiments import SHARED, SOURCE, Cache, code_hash, run_experiments
 from steelyard.evaluation.paper.settings import Settings
 from tests.evaluation.paper.grids import SETTINGS
 
@@ -21,20 +20,20 @@ def test_a_second_run_reads_no_table_and_a_damaged_result_is_made_again(
 ) -> None:
     cache = Cache(tmp_path / "cache")
     source = GridSource.at(folder)
-    first = reproduce(["grid"], source, SETTINGS, cache)
+    first = run_experiments(["grid"], source, SETTINGS, cache)
     with monkeypatch.context() as patch:
         patch.setattr(GridSource, "load", lambda *_: pytest.fail("the grid was read again"))
-        again = reproduce(["grid"], source, SETTINGS, cache)
+        again = run_experiments(["grid"], source, SETTINGS, cache)
     assert again.results[0].rows.equals(first.results[0].rows)
     (kept,) = (tmp_path / "cache").glob("grid-*.parquet")
     kept.write_bytes(kept.read_bytes()[:50])
-    assert reproduce(["grid"], source, SETTINGS, cache).results[0].rows.equals(first.results[0].rows)
+    assert run_experiments(["grid"], source, SETTINGS, cache).results[0].rows.equals(first.results[0].rows)
     assert pl.read_parquet(kept).equals(first.results[0].rows)
 
 
 def test_other_settings_or_another_grid_are_other_results(folder: Path, tmp_path: Path) -> None:
     cache, source = Cache(tmp_path), GridSource.at(folder)
-    cache.keep("grid", source.key, SETTINGS, pl.DataFrame({"a": [1]}))
+    cache.store("grid", source.key, SETTINGS, pl.DataFrame({"a": [1]}))
     assert cache.table("grid", source.key, SETTINGS) is not None
     assert cache.table("grid", source.key, Settings(seed=4)) is None
     assert cache.table("grid", GridSource.at(folder, quick=True).key, SETTINGS) is None

@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 from steelyard.evaluation.paper.experiment import experiment, experiment_names
-from steelyard.evaluation.paper.result_cache import Cache
-from steelyard.evaluation.paper.results_folder import write_all
-from steelyard.evaluation.paper.run_experiments import Reproduction
-from steelyard.evaluation.paper.shown_table import Shown
+from steelyard.evaluation.paper.paper_tables import Shown
+from steelyard.evaluation.paper.reproduce import write_all
+from steelyard.evaluation.paper.run_experiments import Cache, Reproduction
 from tests.running import steelyard
 
 TABLES = [name for name in experiment_names() if experiment(name).show]

@@ -10,10 +10,17 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.percentages import tenths
-from steelyard.evaluation.reports.ballot_data import CHANGED, CORRECT, MAJORITY_CORRECT, ballots, flags
-from steelyard.evaluation.reports.ballot_shares import entries, kind_of
-from steelyard.evaluation.reports.browser import browser, moved
-from steelyard.evaluation.reports.example import first_shown
+from steelyard.evaluation.reports.ballot_browser import browser, moved
+from steelyard.evaluation.reports.ballot_data import (
+    CHANGED,
+    CORRECT,
+    MAJORITY_CORRECT,
+    ballots,
+    entries,
+    first_shown,
+    flags,
+    kind_of,
+)
 from steelyard.evaluation.reports.summary import Case, open_case
 from tests.building import labelled
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.reports import charts, score_charts, titles
-from steelyard.evaluation.reports.details import Weights, seen
-from steelyard.evaluation.reports.line_names import leaving_lines, line_names
-from steelyard.evaluation.reports.style import colour
+from steelyard.evaluation.reports import charts, score_charts
+from steelyard.evaluation.reports.chart_data import Weights, seen
+from steelyard.evaluation.reports.chart_style import colour, leaving_lines, line_names
+from steelyard.evaluation.reports.sentences import calibration_title
 from steelyard.voting.confidence.calibration_error import calibration_curve
 
 
@@ -112,4 +112,4 @@ def test_only_scores_that_were_seen_are_drawn(low: float, high: float, frame: tu
 def test_the_finding_on_the_confidence_follows_from_the_bins(accuracy: list[float], finding: str) -> None:
     confidence = np.repeat([0.5, 0.9], 100)
     correct = np.concatenate([np.arange(100) < round(100 * share) for share in accuracy])
-    assert titles.calibration(calibration_curve(confidence, correct)) == f"Confidence and accuracy are {finding}"
+    assert calibration_title(calibration_curve(confidence, correct)) == f"Confidence and accuracy are {finding}"

@@ -15,10 +15,10 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.reports.ballot_data import encoded
-from steelyard.evaluation.reports.details import histogram, offsets_of, weights_of
-from steelyard.evaluation.reports.headline import answer, headline, points
+from steelyard.evaluation.reports.chart_data import histogram, offsets_of, weights_of
+from steelyard.evaluation.reports.chart_style import colour
 from steelyard.evaluation.reports.page import LARGEST, report
-from steelyard.evaluation.reports.style import colour
+from steelyard.evaluation.reports.sentences import answer, headline, points
 from steelyard.evaluation.reports.summary import open_case, summarise
 from steelyard.voting.confidence.calibration_error import calibration_curve
 from steelyard.voting.methods.base.response_losses import response_losses

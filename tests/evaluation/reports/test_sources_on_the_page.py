@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.reports.headline import points
 from steelyard.evaluation.reports.page import report
-from steelyard.evaluation.reports.source_charts import errors, losses
+from steelyard.evaluation.reports.sentences import points
 from steelyard.evaluation.reports.source_details import SourceDetails, short_names, sources_of, telling
-from steelyard.evaluation.reports.source_figures import errors_title, losses_title
+from steelyard.evaluation.reports.source_figures import errors, errors_title, losses, losses_title
 from steelyard.evaluation.reports.summary import open_case
 from tests.committees import FIVE, committee, pool
 from tests.running import steelyard

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.reports.summary import open_case
-from steelyard.evaluation.reports.verifier_bill import verifier_facts
+from steelyard.evaluation.reports.summary import open_case, verifier_facts
 
 pytestmark = pytest.mark.filterwarnings("ignore::steelyard.SteelyardWarning")
 

@@ -58,7 +58,7 @@ def plan_for(path: Path, score: str = COLUMN, method: str = "calibrated", *, exp
     pool = sy.read_labelled(table, score=score)
     vote: Any = sy.method_class(method)().fit(pool)
     if expected:
-        from steelyard.evaluation.frugal_plan import learn_asking
+        from steelyard.evaluation.scores_on_demand import learn_asking
 
         vote = learn_asking(vote, pool, price=0.0001)
     vote.save(path)

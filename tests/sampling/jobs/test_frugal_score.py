@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.frugal_plan import learn_asking
+from steelyard.evaluation.scores_on_demand import learn_asking
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.run import Run
 from steelyard.runs.sample_numbers import number_of

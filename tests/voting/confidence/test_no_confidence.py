@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.confidence_quality import confidence_table
-from steelyard.evaluation.frugal import evaluate_frugal
+from steelyard.evaluation.method_tables import confidence_table
+from steelyard.evaluation.scores_on_demand import evaluate_frugal
 from steelyard.voting.stopping.rules.confidence import Confidence
 from steelyard.voting.stopping.stopping_rule import prefix_of
 from tests.building import Labelled

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import steelyard as sy
-from steelyard.evaluation.subset_counts import answers_correctly
+from steelyard.evaluation.random_subsets import answers_correctly
 from steelyard.voting.fitting.mixing import Mix, WithinQuestionLogit
 from steelyard.voting.pools.scores import mean_score
 from steelyard.voting.score_weights import clipped_logit

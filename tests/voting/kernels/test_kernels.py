@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.exact_subsets import best_of_n, pass_at_n
-from steelyard.evaluation.subset_counts import count_by_adding
+from steelyard.evaluation.random_subsets import count_by_adding
+from steelyard.evaluation.subset_accuracy import best_of_n, pass_at_n
 from steelyard.voting import kernels
 from steelyard.voting.fitting.llm_reliability import question_ratio
 from steelyard.voting.fitting.offset_curve import intervals, lines

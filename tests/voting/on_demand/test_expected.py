@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.frugal import evaluate_frugal
-from steelyard.evaluation.frugal_plan import learn_asking
+from steelyard.evaluation.scores_on_demand import evaluate_frugal, learn_asking
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.asking import Filling
 from steelyard.voting.on_demand.base_rule import replay

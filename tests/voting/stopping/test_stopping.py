@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta as beta_distribution
 
 import steelyard as sy
-from steelyard.evaluation.confidence_quality import measures
+from steelyard.evaluation.method_tables import measures
 from steelyard.voting.stopping import rule_from
 from steelyard.voting.stopping.rules.beta import Beta, keeps_leading
 from steelyard.voting.stopping.rules.confidence import Confidence

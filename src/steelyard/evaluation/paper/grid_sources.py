@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.pair_grid import Grid, Names
-from steelyard.evaluation.paper.settings import ignored
+from steelyard.evaluation.paper.settings import no_progress
 from steelyard.foundation.errors import SteelyardError, TableError
 from steelyard.tables.columns import KNOWN
 from steelyard.tables.reading import read
@@ -55,7 +55,7 @@ class GridSource:
                     digest.update(block)
         return digest.hexdigest()
 
-    def load(self, progress: Callable[[float], None] = ignored) -> Grid:
+    def load(self, progress: Callable[[float], None] = no_progress) -> Grid:
         """Read all pairs; what cannot be read is said, not raised."""
         problems: list[str] = []
         parts: Parts = []

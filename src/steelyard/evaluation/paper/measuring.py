@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from steelyard.evaluation.paper.pair_grid import Pair
 from steelyard.evaluation.paper.settings import DRAWN, RESERVE, Settings
-from steelyard.evaluation.subset_counts import answers_correctly
+from steelyard.evaluation.random_subsets import answers_correctly
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.voting.methods import configured, method_class
 from steelyard.voting.methods.base.method import Method

@@ -2,7 +2,7 @@
 
 A folder holds one file per language model (`LLM.parquet`, a score column per verifier) or one per pair
 (`LLM--VERIFIER.parquet`), in any format `steelyard.read` knows; a column `llm` overrules the file's name. Verifiers
-whose name begins with `self` are the model's own judgement. What is wrong with a part of the grid is said in a
+whose name begins with `self` are the model's own judgement. What is wrong with a part of the grid is reported in a
 sentence and the rest is used.
 """
 
@@ -59,7 +59,7 @@ class Grid:
     @staticmethod
     def of(found: dict[tuple[str, str], tuple[Pool, Names | None]], problems: list[str] | None = None) -> Grid:
         """Keep the pairs that can be measured, all at the same N."""
-        said = list(problems or [])
+        messages = list(problems or [])
         faults: dict[str, list[str]] = {}
         pairs = []
         for (llm, verifier), (pool, domains) in found.items():
@@ -68,12 +68,12 @@ class Grid:
                 faults.setdefault(fault, []).append(f"{llm} with {verifier}")
             elif isinstance(pool, LabelledPool):
                 pairs.append(Pair(llm, verifier, pool, domains))
-        said += [f"{fault}: left out are {_few(names)}." for fault, names in faults.items()]
-        said += _ragged(pairs)
-        said += [*_missing(pairs), *_questions(pairs), *_domains(pairs)]
+        messages += [f"{fault}: left out are {_few(names)}." for fault, names in faults.items()]
+        messages += _ragged(pairs)
+        messages += [*_missing(pairs), *_questions(pairs), *_domains(pairs)]
         if not pairs:
-            raise TableError(f"there is no pair to measure: {' '.join(said) or 'the grid is empty'}")
-        return Grid(_even(pairs, said), said)
+            raise TableError(f"there is no pair to measure: {' '.join(messages) or 'the grid is empty'}")
+        return Grid(_even(pairs, messages), messages)
 
     @property
     def n(self) -> int:
@@ -110,7 +110,7 @@ class Grid:
         return digest.hexdigest()
 
     def collect(self, settings: Settings, items: Sequence[Item], measure: Callable[[Item], list[Row]]) -> list[Row]:
-        """Measure item by item, a pair or a pair and a domain; one that cannot be measured is said and left out."""
+        """Measure item by item, a pair or a pair and a domain; one that cannot be measured is reported and left out."""
         rows: list[Row] = []
         failed: list[str] = []
         for item in settings.each(items):
@@ -118,7 +118,7 @@ class Grid:
                 rows += measure(item)
             except SteelyardError as error:
                 failed.append(f"{_name(item)} cannot be measured and is left out: {error}")
-        self.problems.extend(said for said in failed if said not in self.problems)
+        self.problems.extend(problem for problem in failed if problem not in self.problems)
         if not rows:
             raise TableError(f"nothing could be measured: {failed[0] if failed else 'there is no such pair'}")
         return rows
@@ -149,36 +149,36 @@ def _ragged(pairs: list[Pair]) -> list[str]:
     return [f"Unequal sample counts within {_few(names)}: {few}."] if names else []
 
 
-def _even(pairs: list[Pair], said: list[str]) -> list[Pair]:
+def _even(pairs: list[Pair], messages: list[str]) -> list[Pair]:
     """Cut all pairs to the N of the smallest."""
     n = min(pair.pool.n for pair in pairs)
     larger = [f"{pair.llm} with {pair.verifier}" for pair in pairs if pair.pool.n > n]
     if larger:
-        said.append(f"Sample counts are unequal between pairs: {_few(larger)} are cut to the first {n} samples.")
+        messages.append(f"Sample counts are unequal between pairs: {_few(larger)} are cut to the first {n} samples.")
     return [Pair(p.llm, p.verifier, p.pool.first(n), p.domains) for p in pairs]
 
 
 def _missing(pairs: list[Pair]) -> list[str]:
-    there = {(pair.llm, pair.verifier) for pair in pairs}
+    present = {(pair.llm, pair.verifier) for pair in pairs}
     verifiers = dict.fromkeys(pair.verifier for pair in pairs)
     llms = dict.fromkeys(pair.llm for pair in pairs)
-    gone = [f"{llm} with {verifier}" for llm in llms for verifier in verifiers if (llm, verifier) not in there]
-    return [f"The grid has no pair {_few(gone)}: averages are over the pairs there are."] if gone else []
+    missing = [f"{llm} with {verifier}" for llm in llms for verifier in verifiers if (llm, verifier) not in present]
+    return [f"The grid has no pair {_few(missing)}: averages are over the pairs there are."] if missing else []
 
 
 def _questions(pairs: list[Pair]) -> list[str]:
     """Say where two verifiers of a language model saw different questions."""
-    said = []
+    messages = []
     for llm in dict.fromkeys(pair.llm for pair in pairs):
         asked = {pair.verifier: frozenset(map(str, pair.pool.questions)) for pair in pairs if pair.llm == llm}
         usual = Counter(asked.values()).most_common(1)[0][0]
         odd = [verifier for verifier, questions in asked.items() if questions != usual]
         if odd:
-            said.append(
+            messages.append(
                 f"The verifiers of {llm} judged different questions: {_few(odd)} not the {len(usual)} of the others; "
                 "each pair is measured on its own questions."
             )
-    return said
+    return messages
 
 
 def _domains(pairs: list[Pair]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 
-from steelyard.evaluation.paper.figures_in_words import count
+from steelyard.evaluation.paper.paper_tables import count
 from steelyard.evaluation.paper.run_experiments import Reproduction, Result
 
 STYLE = """

@@ -1,25 +1,39 @@
-"""Run experiments on a grid: results from the cache where they are, measured where they are not."""
+"""Run experiments on a grid; results are cached.
+
+A result with the same grid, settings and source files is read from the cache instead of measured again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
 
 import polars as pl
 from polars import selectors
 
+import steelyard
 from steelyard.evaluation.paper.experiment import Experiment, Finding, experiment
 from steelyard.evaluation.paper.grid_sources import GridSource
 from steelyard.evaluation.paper.pair_grid import Grid
-from steelyard.evaluation.paper.result_cache import Cache
-from steelyard.evaluation.paper.settings import Settings, ignored
+from steelyard.evaluation.paper.settings import Settings, no_progress
+from steelyard.foundation.caching import cached, store
 from steelyard.foundation.errors import SteelyardError
+from steelyard.tables.sources.file_checks import DAMAGE
 
 PROBLEMS = "problems"
 MISSING = "missing"
 DECIMALS = 9  # of a figure; what differs beyond them is the machine's arithmetic, and no decision may rest on it
 COST = {"table-compute": 12, "fig-scaling": 12, "table1": 4, "table-n112": 4, "table-ablation": 4, "fig-offset": 1}
+SOURCE = Path(steelyard.__file__).parent
+SHARED = (
+    "foundation/*.py", "voting/**/*.py", "answers/**/*.py", "tables/**/*.py", "evaluation/*.py",
+    "evaluation/paper/pair_grid.py", "evaluation/paper/grid_sources.py", "evaluation/paper/settings.py",
+    "evaluation/paper/measuring.py", "evaluation/paper/experiments/_*.py",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,38 +72,38 @@ class Reproduction:
     problems: list[str]
 
 
-def reproduce(
+def run_experiments(
     names: list[str],
     source: GridSource,
     settings: Settings,
     cache: Cache,
-    progress: Callable[[float], None] = ignored,
+    progress: Callable[[float], None] = no_progress,
 ) -> Reproduction:
     """Make the tables of these experiments; `progress` hears the share of the work done."""
     key = source.key
-    kept = {name: cache.table(name, key, settings) for name in names}
+    results = {name: cache.table(name, key, settings) for name in names}
     known = cache.table(PROBLEMS, key, settings)
-    wanted = [name for name, rows in kept.items() if rows is None or known is None]
-    total = 3 + sum(COST.get(name, 2) for name in wanted)
-    if wanted:
+    missing = [name for name, rows in results.items() if rows is None or known is None]
+    total = 3 + sum(COST.get(name, 2) for name in missing)
+    if missing:
         grid = source.load(lambda share: progress(3 * share / total))
         done = 3.0
-        for name in wanted:
+        for name in missing:
             cost = COST.get(name, 2)
-            told = _within(progress, done / total, (done + cost) / total)
-            rows = _measured(name, grid, replace(settings, told=told))
-            cache.keep(name, key, settings, rows)
-            kept[name] = rows
+            part = _within(progress, done / total, (done + cost) / total)
+            rows = _measured(name, grid, replace(settings, progress=part))
+            cache.store(name, key, settings, rows)
+            results[name] = rows
             done += cost
-            known = _said(known, grid)
-            cache.keep(PROBLEMS, key, settings, known)
-    tables = {name: rows for name, rows in kept.items() if rows is not None}
+            known = _merge_problems(known, grid)
+            cache.store(PROBLEMS, key, settings, known)
+    tables = {name: rows for name, rows in results.items() if rows is not None}
     problems = [] if known is None else known["problem"].to_list()
     return Reproduction(source.name, settings, [_result(name, rows) for name, rows in tables.items()], problems)
 
 
-def _said(known: pl.DataFrame | None, grid: Grid) -> pl.DataFrame:
-    """What was known to be wrong, and what is known now."""
+def _merge_problems(known: pl.DataFrame | None, grid: Grid) -> pl.DataFrame:
+    """Add the problems of the grid to those that are already known."""
     before = [] if known is None else known["problem"].to_list()
     return pl.DataFrame({"problem": list(dict.fromkeys((*before, *grid.problems)))}, schema={"problem": pl.String})
 
@@ -117,3 +131,47 @@ def _result(name: str, rows: pl.DataFrame) -> Result:
 
 def _within(progress: Callable[[float], None], begin: float, end: float) -> Callable[[float], None]:
     return lambda share: progress(begin + share * (end - begin))
+
+
+@cache
+def code_hash(name: str) -> str:
+    """A hash of the sources an experiment runs."""
+    files = sorted(file for pattern in SHARED for file in SOURCE.glob(pattern))
+    own = SOURCE / "evaluation" / "paper" / "experiments" / f"{name.replace('-', '_')}.py"
+    digest = sha256(steelyard.__version__.encode())
+    for file in (*files, *([own] if own.exists() else [])):
+        digest.update(f"{file.relative_to(SOURCE)}\0".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Cache:
+    """Tables and files by what they were made from; without a folder nothing is stored."""
+
+    folder: Path | None
+
+    def table(self, name: str, grid: str, settings: Settings) -> pl.DataFrame | None:
+        """The result of an experiment, if it is there and whole."""
+        if self.folder is None:
+            return None
+        try:
+            return pl.read_parquet(self._path(name, grid, settings))
+        except DAMAGE:
+            return None
+
+    def store(self, name: str, grid: str, settings: Settings, rows: pl.DataFrame) -> None:
+        """Store the result of an experiment."""
+        if self.folder is not None:
+            buffer = BytesIO()
+            rows.write_parquet(buffer)
+            store(self._path(name, grid, settings), buffer.getvalue())
+
+    def file(self, content: str, kind: str, make: Callable[[], bytes]) -> bytes:
+        """Bytes that follow from `content`, such as a drawing from its description."""
+        if self.folder is None:
+            return make()
+        return cached(self.folder, content, kind, make)
+
+    def _path(self, name: str, grid: str, settings: Settings) -> Path:
+        key = sha256(f"{name}\0{grid}\0{settings!r}\0{code_hash(name)}".encode()).hexdigest()[:32]
+        return (self.folder or Path()) / f"{name}-{key}.parquet"

@@ -12,20 +12,20 @@ RESERVE = 0.4  # of the questions are for calibration, as in the paper: 200 of M
 DRAWN = 0.5  # of those are drawn for a run: 100
 
 
-def ignored(done: float) -> None:
-    """Progress nobody asked for."""
+def no_progress(done: float) -> None:
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One seed, and how often things are repeated; `told` hears how far an experiment is."""
+    """One seed, and how often things are repeated; `progress` is called with the share that is done."""
 
     seed: int = 0
     runs: int = 3  # calibration sets drawn, the paper's three seeds
     resamples: int = 100  # random subsets of n samples
     again: int = 5  # the same for methods that must vote again on every subset
     quick: bool = False
-    told: Callable[[float], None] = field(default=ignored, compare=False, repr=False)
+    progress: Callable[[float], None] = field(default=no_progress, compare=False, repr=False)
 
     @staticmethod
     def quickly(seed: int = 0) -> Settings:
@@ -33,8 +33,8 @@ class Settings:
         return Settings(seed, runs=2, resamples=20, again=1, quick=True)
 
     def each(self, items: Sequence[Item]) -> Iterator[Item]:
-        """Go through the items of an experiment and tell how far it is."""
+        """Go through the items of an experiment and report the progress."""
         for done, item in enumerate(items):
-            self.told(done / len(items))
+            self.progress(done / len(items))
             yield item
-        self.told(1.0)
+        self.progress(1.0)

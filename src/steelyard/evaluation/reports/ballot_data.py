@@ -1,106 +1,78 @@
-"""The ballots of the test questions as compact data for the page: who voted for what, with which weight and words.
+"""The ballots of the test questions as compact data for the page: who voted for what, with which weight and text.
 
-A page has a size: the ballot shown first is always there; then come questions whose verdict differs from
-majority's, then those that are wrong although a correct answer was given, then the rest; texts are stored once each
-while they fit, and what is left out is counted.
+The size of a page is limited: the ballot shown first is always included; then come questions whose verdict differs from
+majority's, then those that are wrong although a correct answer was given, then the rest. Every text is stored once,
+while there is room; what is left out is counted.
+
+Methods with probabilities show these, "none of these" included. Where the weight of a response depends on the response
+alone its sign is meaningful, and the weights for and against an answer are shown. Any other method shows each answer's
+share of all positive weight. Probabilities and shares are in tenths of a per cent and add up to 1000.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from steelyard.evaluation.reports.ballot_shares import entries, kind_of
-from steelyard.evaluation.reports.example import first_shown
+from steelyard.evaluation.percentages import tenths
 from steelyard.evaluation.reports.summary import Case
-from steelyard.voting.pools.arrays import Bools, Ints
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.response_losses import response_losses
+from steelyard.voting.pools.arrays import Bools, Floats, Ints
+from steelyard.voting.pools.pool import Pool
+from steelyard.voting.tally import answer_totals
 
 LONGEST = 4000  # characters of one text
 NAMED = 200  # characters of one answer or question id
 AT_ONCE = 200  # questions weighed together
 NUMBERS = 0.5  # share of the budget that scores and weights may take, before texts
 CHANGED, MISSED, CORRECT, MAJORITY_CORRECT = 1, 2, 4, 8
-
-
-@dataclass
-class _Texts:
-    """Every text once, while the budget lasts."""
-
-    left: int
-    texts: list[str] = field(default_factory=list)
-    place: dict[str, int] = field(default_factory=dict)
-    dropped: int = 0
-
-    def keep(self, text: str | None) -> int:
-        if text is None:
-            return -1
-        if text not in self.place:
-            short = clipped(text, LONGEST)
-            size = len(encoded(short)) + 1
-            if size > self.left:
-                self.dropped += 1
-                return -1
-            self.left -= size
-            self.place[text] = len(self.texts)
-            self.texts.append(short)
-        return self.place[text]
-
-
-def clipped(text: str, most: int) -> str:
-    """Cut a text that is too long, visibly."""
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def encoded(value: Any) -> str:
-    """JSON that is safe inside a script element: no tag, comment or line separator can begin in it."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
+TINY = 1e-300
+Kind = Literal["probability", "weight", "share"]
+Entry = dict[str, Any]
+ANSWERS = (3, 6)  # so many answers fit one look, and show more than one bar
+SURE = (0.6, 0.97)  # a verdict that is sure, and has a rival left to see
 
 
 def flags(case: Case) -> Ints:
-    """What the filters go by, one number a test question [Q]."""
+    """Return the bits that the filters use, per test question [Q]."""
     mine, majority, test = case.verdicts[case.method.name], case.verdicts["majority"], case.test
-    correct, present = mine.correct(test), _any_correct(case)
+    correct, present = mine.correct(test), np.logical_or.reduceat(test.correct, test.starts[:-1])
     marks = (mine.code != majority.code, present & ~correct, correct, majority.correct(test))
     values = np.array([CHANGED, MISSED, CORRECT, MAJORITY_CORRECT])
-    found: Ints = values @ np.array(marks, np.int64)
-    return found
+    combined: Ints = values @ np.array(marks, np.int64)
+    return combined
 
 
-def _any_correct(case: Case) -> Bools:
-    return np.logical_or.reduceat(case.test.correct, case.test.starts[:-1])
-
-
-def ballots(case: Case, words: pl.DataFrame, *, budget: int) -> dict[str, Any]:
-    """Pack the ballots of a case into about `budget` bytes of JSON; `words` has a row per response of its test pool."""
+def ballots(case: Case, rows: pl.DataFrame, *, budget: int) -> dict[str, Any]:
+    """Pack the ballots of a case into about `budget` bytes of JSON; `rows` are the responses of its test pool."""
     test, flag, first = case.test, flags(case), first_shown(case)
     rank = np.where(flag & CHANGED, 1, np.where(flag & MISSED, 2, 3))
     rank[first] = 0
-    kept: dict[int, dict[str, Any]] = {}
+    stored: dict[int, dict[str, Any]] = {}
     size = 0
     for q, item in _items(case, np.argsort(rank, kind="stable"), flag):
         size += len(encoded(item)) + 12 * len(item["c"]) // 2
-        if size > NUMBERS * budget and kept:
+        if size > NUMBERS * budget and stored:
             break
-        kept[q] = item
+        stored[q] = item
     texts = _Texts(budget - size)
-    _add_words(case, words, kept, texts)
+    _add_texts(case, rows, stored, texts)
     return {
         "method": case.method.name,
         "kind": kind_of(case.method),
         "scored": test.scores is not None,
         "sources": [clipped(name, NAMED) for name in test.sources],
-        "questions": [kept[q] for q in sorted(kept)],
-        "first": sorted(kept).index(first),
+        "questions": [stored[q] for q in sorted(stored)],
+        "first": sorted(stored).index(first),
         "texts": texts.texts,
-        "left_out": test.n_questions - len(kept),
+        "left_out": test.n_questions - len(stored),
         "dropped": texts.dropped,
     }
 
@@ -134,17 +106,151 @@ def _numbers(case: Case, q: int, flag: int) -> dict[str, Any]:
     }
 
 
-def _add_words(case: Case, words: pl.DataFrame, kept: dict[int, dict[str, Any]], texts: _Texts) -> None:
-    """Point from questions and responses to their texts, most telling questions first."""
+def _add_texts(case: Case, rows: pl.DataFrame, stored: dict[int, dict[str, Any]], texts: _Texts) -> None:
+    """Add the texts of questions and responses, the most important questions first."""
     starts = case.test.starts.tolist()
-    columns = {name: words[name] for name in words.columns}
-    for q, item in kept.items():
+    columns = {name: rows[name] for name in rows.columns}
+    for q, item in stored.items():
         for key, name in (("d", "domain"), ("g", "gold")):
             value = columns[name][starts[q]] if name in columns else None
             if value is not None:
                 item[key] = clipped(value, NAMED)
         if "prompt" in columns:
-            item["p"] = texts.keep(columns["prompt"][starts[q]])
+            item["p"] = texts.add(columns["prompt"][starts[q]])
     if "response" in columns:
-        for q, item in kept.items():
-            item["x"] = [texts.keep(text) for text in columns["response"][starts[q] : starts[q + 1]].to_list()]
+        for q, item in stored.items():
+            item["x"] = [texts.add(text) for text in columns["response"][starts[q] : starts[q + 1]].to_list()]
+
+
+@dataclass
+class _Texts:
+    """Every text once, while the budget lasts."""
+
+    left: int
+    texts: list[str] = field(default_factory=list)
+    index: dict[str, int] = field(default_factory=dict)
+    dropped: int = 0
+
+    def add(self, text: str | None) -> int:
+        if text is None:
+            return -1
+        if text not in self.index:
+            short = clipped(text, LONGEST)
+            size = len(encoded(short)) + 1
+            if size > self.left:
+                self.dropped += 1
+                return -1
+            self.left -= size
+            self.index[text] = len(self.texts)
+            self.texts.append(short)
+        return self.index[text]
+
+
+def clipped(text: str, longest: int) -> str:
+    """Cut a text that is too long, visibly."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def encoded(value: Any) -> str:
+    """JSON that is safe inside a script element: no tag, comment or line separator can begin in it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def kind_of(method: Method) -> Kind:
+    """Return what the ballots of a fitted method show."""
+    if method.answer_probabilities(NOTHING) is not None:
+        return "probability"
+    return "weight" if method.independent_weights() else "share"
+
+
+NOTHING = Pool.from_arrays(question=[0], answer=[-1], scores=[np.nan])
+
+
+def entries(method: Method, pool: Pool) -> list[Entry]:
+    """One entry per question: `t` by answer, votes first, `w` by response, and `o`, what no answer has."""
+    kind = kind_of(method)
+    votes = _by_answer(pool, np.ones(pool.n_responses))
+    if kind == "probability":
+        return _probabilities(method, pool, votes)
+    weights = method.weights(pool)
+    if kind == "weight":
+        parts = (np.maximum(weights, 0), np.minimum(weights, 0))
+        sums = [np.column_stack(columns) for columns in zip(votes, *(_by_answer(pool, w) for w in parts), strict=True)]
+        shown = [each.round(3).tolist() for each in sums]
+    else:
+        totals = [np.maximum(each, 0) for each in _by_answer(pool, weights)]
+        parts_of = [t if t.sum() > 0 else v for t, v in zip(totals, votes, strict=True)]
+        shown = [_paired(v, tenths((t / max(t.sum(), TINY)).tolist())) for v, t in zip(votes, parts_of, strict=True)]
+    return [{"t": t, "w": w} for t, w in zip(shown, _by_question(pool, weights.round(3)), strict=True)]
+
+
+def _probabilities(method: Method, pool: Pool, votes: list[NDArray[np.float64]]) -> list[Entry]:
+    found, losses = method.answer_probabilities(pool), response_losses(method, pool)
+    if found is None or losses is None:
+        raise AssertionError(f"{method.name} has no probabilities")
+    points = _by_question(pool, (100 * losses).round(2))
+    made = []
+    for q, (held, loss) in enumerate(zip(votes, points, strict=True)):
+        shares = tenths([*found.of(q).tolist(), float(found.none[q])])
+        made.append({"t": _paired(held, shares[:-1]), "o": shares[-1], "w": loss})
+    return made
+
+
+def _paired(votes: NDArray[np.float64], shares: Sequence[int]) -> list[list[int]]:
+    return [[int(count), share] for count, share in zip(votes, shares, strict=True)]
+
+
+def _by_answer(pool: Pool, values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """The values of the readable responses added up by answer, question by question."""
+    return np.split(answer_totals(pool, values)[0], np.cumsum(pool.width)[:-1])
+
+
+def _by_question(pool: Pool, values: NDArray[np.float64]) -> list[list[float]]:
+    return [part.tolist() for part in np.split(values, pool.starts[1:-1])]
+
+
+def first_shown(case: Case) -> int:
+    """The test question whose verdict overturns a wrong majority most clearly, else one that is clearly correct.
+
+    Clear is: the responses of the verdict have higher scores than those of its strongest rival, and the
+    verdict is sure. Ballots that show most in one look go first: a few answers, and a rival that still has a chance.
+    """
+    mine, majority = case.verdicts[case.method.name], case.verdicts["majority"]
+    correct, before = mine.correct(case.test), majority.correct(case.test)
+    sure = mine.weight_share if mine.p_correct is None else mine.p_correct
+    handy = (mine.votes > 1) & _between(case.test.m, ANSWERS) & _between(sure, SURE)
+    clear = _lead(case) * sure
+    for wanted in (correct & ~before & handy, correct & ~before, correct & handy, correct):
+        if wanted.any():
+            return int(np.argmax(np.where(wanted, clear, -np.inf)))
+    return 0
+
+
+def _between(values: NDArray[Any], ends: tuple[float, float]) -> Bools:
+    return (values >= ends[0]) & (values <= ends[1])
+
+
+def _lead(case: Case) -> Floats:
+    """By how much the mean score of the verdict's responses leads that of its rival with most votes [Q]; 0 without."""
+    test, code = case.test, case.verdicts[case.method.name].code
+    if test.scores is None:
+        return np.zeros(test.n_questions)
+    known = ~np.isnan(test.scores)
+    own = test.readable & (test.answer == test.spread(code))
+    places = test.spread(np.cumsum(test.width) - test.width) + np.maximum(test.answer, 0)
+    votes = np.bincount(places[test.readable & ~own], minlength=int(test.width.sum()))
+    most = np.maximum.reduceat(votes, np.cumsum(test.width) - test.width) if len(votes) else votes
+    rival = test.readable & ~own & (votes[places] == test.spread(most))
+    own_mean, rival_mean = (_mean(case, mask & known) for mask in (own, rival))
+    return np.nan_to_num(own_mean - rival_mean)
+
+
+def _mean(case: Case, rows: Bools) -> Floats:
+    """The mean score of these responses by question [Q]; NaN where there is none."""
+    question = case.test.spread(np.arange(case.test.n_questions))[rows]
+    count = np.bincount(question, minlength=case.test.n_questions)
+    total = np.bincount(question, case.test.known_scores[rows], case.test.n_questions)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.evaluation.reports.details import Rows
-from steelyard.evaluation.reports.line_names import leaving_lines, named_lines
-from steelyard.evaluation.reports.style import colour
+from steelyard.evaluation.reports.chart_data import Rows
+from steelyard.evaluation.reports.chart_style import colour, leaving_lines, named_lines
 from steelyard.evaluation.reports.summary import BASELINES
 from steelyard.voting.confidence.calibration_error import CalibrationCurve
 

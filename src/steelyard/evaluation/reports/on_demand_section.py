@@ -1,48 +1,140 @@
-"""The page of a file whose verifier was asked on demand: what was read and saved, and how sure the verdicts are."""
+"""The page of a file that was scored on demand: what was read and saved, and the confidence of the verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from steelyard.evaluation.accuracy import estimate
 from steelyard.evaluation.reports.html_parts import card, facts, lead, said, table
-from steelyard.evaluation.reports.on_demand import OnDemand
+from steelyard.foundation.errors import ScoreError, SettingError
 from steelyard.runs.bill_text import bill_lines
+from steelyard.runs.parted_bill import run_bills
+from steelyard.sampling.score.frugal_rule import fingerprint
+from steelyard.tables import read
+from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
+from steelyard.tables.score_spelling import parse_score
+from steelyard.tables.vote_warnings import warn_of_plan
 from steelyard.voting.confidence.calibration_error import BINS, calibration_curve
-from steelyard.voting.pools.arrays import Floats
+from steelyard.voting.methods import load
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.arrays import Bools, Floats, Ints
+from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.verdicts import Verdicts
 
-MOST = 2000  # questions listed
+MAX_LISTED = 2000  # questions listed
 CONFIDENCE, SHARE = "confidence", "vote share"
 
 
-def on_demand_section(found: OnDemand) -> str:
-    """Everything, as HTML."""
-    head = f"<h1>{said(_headline(found))}</h1>{lead(_lead(found))}"
-    parts = [head, f"<div class=big>{''.join(_cards(found))}</div>", facts(_facts(found))]
-    if found.bill:
-        lines = "".join(f"<li>{said(line.strip())}</li>" for line in bill_lines(found.column, found.bill))
+@dataclass(frozen=True)
+class OnDemand:
+    """The verdicts of a plan on a file with partial scores."""
+
+    file: str
+    plan: str
+    voter: Method
+    column: str
+    pool: Pool
+    verdicts: Verdicts
+    bill: dict[str, Any] | None  # None: the file is no run that was scored on demand
+    rule: str | None  # by which this very plan has asked for all that it wants; None: it has not
+
+    @property
+    def proven(self) -> bool:
+        """Whether no score that was not asked could change a verdict."""
+        return self.pool.asked is None or self.rule == "exact"
+
+    @property
+    def asked(self) -> Ints:
+        """How many responses of every question have been asked for [Q]."""
+        asked = np.ones(self.pool.n_responses, bool) if self.pool.asked is None else self.pool.asked
+        return np.add.reduceat(asked.astype(np.int64), self.pool.starts[:-1])
+
+    @property
+    def correct(self) -> Bools | None:
+        """Which verdicts are correct [Q], where the file says so."""
+        return self.verdicts.correct(self.pool) if isinstance(self.pool, LabelledPool) else None
+
+
+def open_on_demand(file: str | Path, plan: str | Path, *, price: float | None = None, **options: Any) -> OnDemand:
+    """Let a plan vote on a file; the options are those of `read`, `score` that of the plan unless it is named."""
+    voter = load(plan)
+    if voter.oracle or voter.weighs_sources or not voter.reads_scores():
+        raise SettingError(
+            f"{plan} is for {voter.name}: a page by a plan needs one that weighs the scores of a verifier"
+        )
+    if voter.learns and voter.fitted_on_ is None:
+        raise SettingError(f"{plan} is not fitted: fit it on labelled responses")
+    trained = voter.fitted_on_.score if voter.fitted_on_ else None
+    read_as = {
+        "answers": answers_of_plan(voter, options["answers"]),
+        "rename": rename_of_plan(voter, file, options["rename"]),
+    }
+    pool = read(file, **{**options, **read_as, "score": options["score"] or trained})
+    score = parse_score(pool.origin.score or "")
+    column = score.column if score else ""
+    note, bill = _run_bill(file, column, price)
+    if price is not None and bill is None:
+        raise SettingError("a price per response is for the bill of a run scored with --frugal: leave it away")
+    warn_of_plan(voter, pool.origin, any_score=bool((~np.isnan(pool.known_scores)).any()) or pool.asked is not None)
+    done = note and bill and bill["finished"] and note.get("plan_sha256") == fingerprint(voter)
+    rule = str(bill["rule"]) if done and bill else None
+    return OnDemand(str(file), str(plan), voter, column, pool, voter.predict(pool), bill, rule)
+
+
+def plan_of(file: str | Path, pool: Pool) -> Path:
+    """The plan that the scores of a run were asked by, if it is still where it was."""
+    score = parse_score(pool.origin.score or "")
+    note, _ = _run_bill(file, score.column if score else "")
+    unread = 0 if pool.asked is None else int((~pool.asked).sum())
+    named = str(note.get("plan")) if note else ""
+    there = Path(named)
+    if note and there.is_file() and fingerprint(load(there)) == note.get("plan_sha256"):
+        return there
+    by = f" by the plan {named}, which is not there any more or has changed" if note else ""
+    raise ScoreError(
+        f"{unread:,} of {pool.n_responses:,} scores were not asked (score --frugal){by}: name the plan with --plan, "
+        "and the page is about its verdicts; 'steelyard score' without --frugal asks for the rest"
+    )
+
+
+def _run_bill(
+    file: str | Path, column: str, price: float | None = None
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return how the last scoring on demand of a run began, and its bill; None for both if there was none."""
+    return run_bills(Path(file), price).get(column) or (None, None)
+
+
+def on_demand_section(data: OnDemand) -> str:
+    """Return the whole section as HTML."""
+    head = f"<h1>{said(_headline(data))}</h1>{lead(_lead(data))}"
+    parts = [head, f"<div class=big>{''.join(_cards(data))}</div>", facts(_facts(data))]
+    if data.bill:
+        lines = "".join(f"<li>{said(line.strip())}</li>" for line in bill_lines(data.column, data.bill))
         parts.append(f"<h2>The bill</h2><ul>{lines}</ul>")
-    parts.append(f"<h2>How sure the verdicts are</h2>{_sure(found)}")
-    parts.append(f"<h2>What was asked, question by question</h2>{_questions(found)}")
-    return f'<section class="file" aria-label="{escape(found.file)}">{"".join(parts)}</section>'
+    parts.append(f"<h2>How sure the verdicts are</h2>{_sure(data)}")
+    parts.append(f"<h2>What was asked, question by question</h2>{_questions(data)}")
+    return f'<section class="file" aria-label="{escape(data.file)}">{"".join(parts)}</section>'
 
 
-def _headline(found: OnDemand) -> str:
-    asked, total = int(found.asked.sum()), found.pool.n_responses
-    return f"The verdicts of {len(found.verdicts):,} questions, with {100 * asked / total:.1f} % of the scores"
+def _headline(data: OnDemand) -> str:
+    asked, total = int(data.asked.sum()), data.pool.n_responses
+    return f"The verdicts of {len(data.verdicts):,} questions, with {100 * asked / total:.1f} % of the scores"
 
 
-def _lead(found: OnDemand) -> Iterator[str]:
-    """What may be relied on."""
-    if found.pool.asked is None:
+def _lead(data: OnDemand) -> Iterator[str]:
+    """Yield what the verdicts can be relied on for."""
+    if data.pool.asked is None:
         yield "Every score was asked for."
-    elif found.proven:
+    elif data.proven:
         yield "No score that was not asked could change a verdict of this plan."
-    elif found.rule is not None and found.voter.asking_ is not None:
-        yield found.voter.asking_.explain()
+    elif data.rule is not None and data.voter.asking_ is not None:
+        yield data.voter.asking_.explain()
     else:
         yield (
             "Not all scores are there that this plan would ask for: what was not asked is filled in by what is known "
@@ -50,41 +142,41 @@ def _lead(found: OnDemand) -> Iterator[str]:
         )
 
 
-def _cards(found: OnDemand) -> Iterator[str]:
-    asked, total = int(found.asked.sum()), found.pool.n_responses
+def _cards(data: OnDemand) -> Iterator[str]:
+    asked, total = int(data.asked.sum()), data.pool.n_responses
     yield card(f"{total - asked:,}", "scores", f"of {total:,} were not asked for")
-    nothing = int((found.asked == 0).sum())
-    yield card(f"{nothing:,}", "questions", f"of {len(found.verdicts):,} were decided without any score")
-    name, sure = _sureness(found)
+    nothing = int((data.asked == 0).sum())
+    yield card(f"{nothing:,}", "questions", f"of {len(data.verdicts):,} were decided without any score")
+    name, sure = _sureness(data)
     words = f"mean {name} (not a probability)" if name == SHARE else "of the verdicts are expected to be correct"
     yield card(f"{100 * float(sure.mean()):.1f}", "%", words)
-    if found.correct is not None:
-        share = estimate(found.correct)
+    if data.correct is not None:
+        share = estimate(data.correct)
         reach = f"of the verdicts are correct (95 %: {100 * share.low:.1f} to {100 * share.high:.1f})"
         yield card(f"{100 * share:.1f}", "%", reach)
 
 
-def _facts(found: OnDemand) -> dict[str, str]:
-    told = {
-        "file": found.file,
-        "LLM": found.pool.origin.llm or "not named",
-        "score of the verifier": found.pool.origin.score or "",
-        "plan": found.plan,
-        "method": found.voter.name,
-        "samples per question (N)": str(found.pool.n),
+def _facts(data: OnDemand) -> dict[str, str]:
+    shown = {
+        "file": data.file,
+        "LLM": data.pool.origin.llm or "not named",
+        "score of the verifier": data.pool.origin.score or "",
+        "plan": data.plan,
+        "method": data.voter.name,
+        "samples per question (N)": str(data.pool.n),
     }
-    return told | ({"rule": str(found.bill["rule"])} if found.bill else {})
+    return shown | ({"rule": str(data.bill["rule"])} if data.bill else {})
 
 
-def _sureness(found: OnDemand) -> tuple[str, Floats]:
+def _sureness(data: OnDemand) -> tuple[str, Floats]:
     """The confidence of each verdict [Q], or its vote share where the plan has learned no probability; which first."""
-    p_correct = found.verdicts.p_correct
-    return (SHARE, found.verdicts.share) if p_correct is None else (CONFIDENCE, p_correct)
+    p_correct = data.verdicts.p_correct
+    return (SHARE, data.verdicts.share) if p_correct is None else (CONFIDENCE, p_correct)
 
 
-def _sure(found: OnDemand) -> str:
+def _sure(data: OnDemand) -> str:
     """Questions by how sure their verdict is; with labels how many are correct, and the error of calibration."""
-    (name, sure), correct, asked = _sureness(found), found.correct, found.asked
+    (name, sure), correct, asked = _sureness(data), data.correct, data.asked
     place = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
     rows = []
     for i in np.unique(place).tolist():
@@ -104,11 +196,11 @@ def _sure(found: OnDemand) -> str:
     return f"<p class=note>{said(note)}</p>" + table("Scores asked are means per question", heads, rows)
 
 
-def _questions(found: OnDemand) -> str:
+def _questions(data: OnDemand) -> str:
     """A row per question, the least sure verdicts first."""
-    verdicts, pool, asked, correct = found.verdicts, found.pool, found.asked, found.correct
-    answers, (name, sure) = verdicts.answer, _sureness(found)
-    order = np.argsort(sure, kind="stable")[:MOST]
+    verdicts, pool, asked, correct = data.verdicts, data.pool, data.asked, data.correct
+    answers, (name, sure) = verdicts.answer, _sureness(data)
+    order = np.argsort(sure, kind="stable")[:MAX_LISTED]
     rows = []
     for q in order.tolist():
         named = "none is readable" if verdicts.code[q] < 0 else str(answers[q])

@@ -1,22 +1,27 @@
-"""The page: one HTML file with its style, script, charts and data in it, which asks no server for anything."""
+"""The page: one HTML file that contains its style, script, charts and data, and needs no network."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from html import escape
+from importlib.metadata import version
 from pathlib import Path
+from string import Template
 from typing import Any, NamedTuple, cast
 
 from steelyard.answers.extract import AUTO
-from steelyard.evaluation.reports.chart_packages import check_charts
-from steelyard.evaluation.reports.filled_page import build, filled, vega
-from steelyard.evaluation.reports.on_demand import OnDemand, open_on_demand, plan_of
-from steelyard.evaluation.reports.on_demand_section import on_demand_section
-from steelyard.evaluation.reports.sections import section
+from steelyard.evaluation.reports.ballot_data import encoded
+from steelyard.evaluation.reports.chart_style import check_charts
+from steelyard.evaluation.reports.on_demand_section import OnDemand, on_demand_section, open_on_demand, plan_of
+from steelyard.evaluation.reports.sections import Section, comparison, section
 from steelyard.foundation import look
+from steelyard.foundation.caching import cache_folder, cached
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import write_atomically
 from steelyard.foundation.outputs import Kind, check_output
+from steelyard.foundation.version import __version__
 from steelyard.runs.bill import check_price
 from steelyard.tables import read
 from steelyard.tables.plan_reading import check_plan_or_method
@@ -25,6 +30,13 @@ from steelyard.voting.pools.label_conflicts import MAJORITY
 from steelyard.voting.pools.pool import LabelledPool
 
 LARGEST = 4_800_000  # bytes of a page; the ballots take what the charts leave
+HERE = Path(__file__).parent
+EMBED = "window.vegaEmbed = vegaEmbed;"
+NOTICE = """/*
+Vega, Vega-Lite, Vega-Embed, Vega-Tooltip: Copyright (c) 2013-2025, University of Washington Interactive Data Lab and
+contributors, BSD-3-Clause (https://github.com/vega/vega/blob/main/LICENSE). With parts of D3 and TopoJSON: Copyright
+(c) 2010-2024 Mike Bostock, ISC and BSD-3-Clause.
+*/"""
 
 
 def _wrote(path: Path) -> bool:
@@ -150,3 +162,38 @@ def _check_one_file(files: Sequence[str | Path]) -> None:
 def _reads_scores(method: str | None, source: str | None) -> bool:
     """Whether the page cannot do without a score: a committee can."""
     return source is None or (method is not None and method_class(method).scored)
+
+
+def build(parts: Sequence[Section], bundle: str) -> bytes:
+    """Put the sections into the template."""
+    many = len(parts) > 1
+    title = parts[0].summary.file if not many else f"{len(parts)} files"
+    body = (comparison([part.summary for part in parts]) if many else "") + "\n".join(part.html for part in parts)
+    data = {name: value for part in parts for name, value in part.data.items()}
+    return filled(title, body, [bundle, look.script(HERE / "page.js")], data)
+
+
+def filled(title: str, body: str, scripts: Sequence[str], data: dict[str, Any]) -> bytes:
+    """The template with a body, scripts and the data that these read."""
+    stored = [f'<script type="application/json" id="{name}">{encoded(value)}</script>' for name, value in data.items()]
+    page = Template((HERE / "page.html").read_text()).substitute(
+        version=__version__,
+        title=escape(f"Steelyard report: {title}"),
+        style=look.style(),
+        hashes=look.allowed(*scripts),
+        body=body,
+        scripts="\n".join([*stored, *(f"<script>{script}</script>" for script in scripts)]),
+    )
+    return page.encode("utf-8", "replace")
+
+
+@cache
+def vega() -> str:
+    """The Vega libraries as one script, with their licence notice; putting them together takes seconds."""
+    import vl_convert
+
+    def make() -> bytes:
+        return vl_convert.javascript_bundle(EMBED).encode()
+
+    bundle = cached(cache_folder(), f"vl-convert {version('vl-convert-python')} {EMBED}", "js", make).decode()
+    return f"{NOTICE}\n(() => {{\n{bundle}\n}})();"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steelyard.evaluation.accuracy_curves import Curves
-from steelyard.evaluation.reports.chart_packages import check_charts
-from steelyard.evaluation.reports.style import HEIGHT, WIDTH, colour, colour_of, styled
+from steelyard.evaluation.reports.chart_style import HEIGHT, WIDTH, check_charts, colour, colour_of, styled
 from steelyard.foundation.errors import SettingError
 from steelyard.voting.methods.base.offset_vote import OffsetVote
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from steelyard.evaluation.accuracy import Estimate
-from steelyard.evaluation.error_agreement import ErrorAgreement, error_agreement, families_together
-from steelyard.evaluation.leave_one_out import leave_one_out
-from steelyard.evaluation.reports.details import Rows
+from steelyard.evaluation.reports.chart_data import Rows
 from steelyard.evaluation.reports.summary import Case
+from steelyard.evaluation.source_analysis import ErrorAgreement, error_agreement, error_order, leave_one_out
 from steelyard.voting.methods import method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import LabelledPool
@@ -56,7 +55,7 @@ def sources_of(case: Case, *, seed: int, progress: Callable[[float], None] | Non
     weights = _heaviest(vote, test)
     agreement = error_agreement(test, tuple(weights))
     lost = leave_one_out(vote, cal, test, list(weights), seed=seed, progress=progress)
-    order = [agreement.names[s] for s in families_together(agreement)]
+    order = [agreement.names[s] for s in error_order(agreement)]
     return SourceDetails(vote.name, order, agreement, _closest(agreement), weights, lost, len(test.sources))
 
 
@@ -67,16 +66,18 @@ def _heaviest(vote: Method, test: LabelledPool) -> dict[str, float]:
     return dict(sorted(weights.items(), key=lambda each: (-each[1], each[0]))[:MOST])
 
 
-def _closest(found: ErrorAgreement) -> Pair | None:
+def _closest(agreement: ErrorAgreement) -> Pair | None:
     """The pair that is most above what the others do, counted in standard errors, if it is beyond doubt."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = np.sqrt(found.expected * (1 - found.expected) / found.both)
-        above = np.where(found.both >= ENOUGH, (found.share - found.expected) / np.maximum(spread, 0.01), np.nan)
+        spread = np.sqrt(agreement.expected * (1 - agreement.expected) / agreement.both)
+        above = np.where(
+            agreement.both >= ENOUGH, (agreement.share - agreement.expected) / np.maximum(spread, 0.01), np.nan
+        )
     if not np.isfinite(above).any() or np.nanmax(above) < 3:
         return None
     s, t = np.unravel_index(int(np.nanargmax(above)), above.shape)
-    share, expected, both = (float(table[s, t]) for table in (found.share, found.expected, found.both))
-    return Pair(found.names[s], found.names[t], share, expected, int(both))
+    share, expected, both = (float(table[s, t]) for table in (agreement.share, agreement.expected, agreement.both))
+    return Pair(agreement.names[s], agreement.names[t], share, expected, int(both))
 
 
 def short_names(names: Sequence[str], longest: int) -> dict[str, str]:
@@ -95,34 +96,34 @@ def short_names(names: Sequence[str], longest: int) -> dict[str, str]:
     return shown
 
 
-def telling(found: SourceDetails) -> list[str]:
+def telling(details: SourceDetails) -> list[str]:
     """The sources without which something changes; a few of the heaviest where nothing does."""
-    moves = [n for n, w in found.weights.items() if w or found.lost[n].low or found.lost[n].high]
-    return moves if len(moves) >= FEWEST else list(found.weights)[:FEWEST]
+    moves = [n for n, w in details.weights.items() if w or details.lost[n].low or details.lost[n].high]
+    return moves if len(moves) >= FEWEST else list(details.weights)[:FEWEST]
 
 
-def error_rows(found: SourceDetails) -> Rows:
+def error_rows(details: SourceDetails) -> Rows:
     """One row for every two sources, with their places in the order of the picture."""
-    place, label = {name: i for i, name in enumerate(found.order)}, short_names(found.order, LONGEST)
+    place, label = {name: i for i, name in enumerate(details.order)}, short_names(details.order, LONGEST)
     rows: Rows = []
-    for s, name in enumerate(found.agreement.names):
-        for t, other in enumerate(found.agreement.names):
+    for s, name in enumerate(details.agreement.names):
+        for t, other in enumerate(details.agreement.names):
             row: dict[str, Any] = {"source": name, "other": other, "row": place[name], "column": place[other]}
-            row |= {"both": int(found.agreement.both[s, t]), "label": label[name], "over": label[other]}
-            if np.isfinite(found.agreement.share[s, t]):
-                row["share"] = float(found.agreement.share[s, t])
-            if np.isfinite(found.agreement.expected[s, t]):
-                row["expected"] = float(found.agreement.expected[s, t])
+            row |= {"both": int(details.agreement.both[s, t]), "label": label[name], "over": label[other]}
+            if np.isfinite(details.agreement.share[s, t]):
+                row["share"] = float(details.agreement.share[s, t])
+            if np.isfinite(details.agreement.expected[s, t]):
+                row["expected"] = float(details.agreement.expected[s, t])
             if s != t:
                 rows.append(row)
     return rows
 
 
-def nearest(found: SourceDetails, name: str) -> tuple[str, float, float] | None:
+def nearest(details: SourceDetails, name: str) -> tuple[str, float, float] | None:
     """The source that errs with this one most, the share, and what the others do; None: no share is known."""
-    s = found.agreement.names.index(name)
-    share = found.agreement.share[s]
+    s = details.agreement.names.index(name)
+    share = details.agreement.share[s]
     if not np.isfinite(share).any():
         return None
     t = int(np.nanargmax(share))
-    return found.agreement.names[t], float(share[t]), float(found.agreement.expected[s, t])
+    return details.agreement.names[t], float(share[t]), float(details.agreement.expected[s, t])

@@ -1,9 +1,10 @@
-"""Everything the page says about one file, as plain data: nothing here knows of HTML or charts."""
+"""Everything the page says about one file, as plain data without HTML or charts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -11,11 +12,16 @@ import numpy as np
 from steelyard.evaluation.accuracy import Estimate, accuracy, estimates, need_labels, paired_difference
 from steelyard.evaluation.accuracy_curves import Curves, curves
 from steelyard.evaluation.matching_compute import ComputeToMatch, compute_to_match, fine_sizes
-from steelyard.foundation.errors import LabelError, SettingError
+from steelyard.foundation.errors import LabelError, RunError, SettingError
+from steelyard.runs.parted_bill import run_bills
+from steelyard.tables.score_spelling import parse_score
 from steelyard.voting.confidence.calibration_error import CalibrationCurve, calibration_curve
 from steelyard.voting.fitting.score_quality import auroc, auroc_within
 from steelyard.voting.methods import configured, fit_or_majority, method_class
 from steelyard.voting.methods.base.method import Method
+from steelyard.voting.on_demand import asking_rule
+from steelyard.voting.on_demand.base_rule import replay
+from steelyard.voting.on_demand.readings import texts_asked
 from steelyard.voting.pools.pool import LabelledPool
 from steelyard.voting.pools.verdicts import Verdicts
 
@@ -24,6 +30,7 @@ COMMITTEES = ("consensus", "committee")  # also compared where there are several
 BASELINES = ("majority", "best-of-n", "vanilla", "consensus")  # those of them that were compared
 DRAWN = 5_000_000  # responses drawn for the scaling curves, at most
 MOST_DRAWS = 100
+RULE = "exact"
 
 
 @dataclass(frozen=True)
@@ -138,3 +145,34 @@ def _rows(found: Curves, seed: int) -> list[dict[str, Any]]:
         for (name, size), value in zip(keys, every, strict=True)
         if not np.isnan(value)
     ]
+
+
+def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
+    """The share of the responses that had to be read for the same verdicts; and what a run was billed for."""
+    facts = {}
+    test = case.raw[1]
+    if test.scores is not None and test.parts is None and case.method.reads_scores():
+        try:
+            asked = replay(asking_rule(RULE), case.method, test.unlabelled())
+        except SettingError:  # the method gives no bounds
+            pass
+        else:
+            share = float(texts_asked(asked).sum() / test.n_responses)
+            facts["read by score --frugal"] = f"{100 * share:.1f} % of the responses, same verdicts"
+    score = parse_score(test.origin.score or "")
+    return facts | (_billed(Path(file), score.column) if score else {})
+
+
+def _billed(run: Path, column: str) -> dict[str, str]:
+    """What a run says that its verifier has read."""
+    try:
+        found = run_bills(run).get(column)
+    except RunError:
+        return {}
+    if found is None:
+        return {}
+    bill = found.bill
+    total = bill["read"] + bill["copied"] + bill["not_asked"]
+    tokens = "" if not bill["tokens_read"] else f" ({bill['tokens_read']:,} tokens)"
+    seconds = f" in {bill['seconds']:.3g} s" if bill["seconds"] else ""
+    return {"the verifier read": f"{bill['read']:,} of {total:,} responses{tokens}{seconds}"}

@@ -13,8 +13,7 @@ from steelyard.evaluation.paper.measuring import rights
 from steelyard.evaluation.paper.pair_grid import Grid, Pair
 from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import percent, points
-from steelyard.evaluation.reports.line_names import named_lines
-from steelyard.evaluation.reports.style import HEIGHT, WIDTH, colour_of
+from steelyard.evaluation.reports.chart_style import HEIGHT, WIDTH, colour_of, named_lines
 
 APART = 1.5  # the ratio of two sizes that are both named on the axis
 METHODS = ("majority", "vanilla", "kde", "linear", "logit")

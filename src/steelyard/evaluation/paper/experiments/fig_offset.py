@@ -8,14 +8,13 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.figures_in_words import count
 from steelyard.evaluation.paper.measuring import quiet
 from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.paper_tables import count
 from steelyard.evaluation.paper.settings import RESERVE as SHARE
 from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import points
-from steelyard.evaluation.reports.line_names import named_lines
-from steelyard.evaluation.reports.style import RESERVE
+from steelyard.evaluation.reports.chart_style import RESERVE, named_lines
 from steelyard.voting.methods import method_class
 from steelyard.voting.methods.base.offset_vote import Offset
 from steelyard.voting.score_weights import logit

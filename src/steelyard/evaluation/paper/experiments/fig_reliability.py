@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._functions import Values, global_function
-from steelyard.evaluation.paper.figures_in_words import count
+from steelyard.evaluation.paper.experiments._weight_functions import Values, global_function
 from steelyard.evaluation.paper.measuring import splits
 from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.paper_tables import count
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.reports.style import WIDTH, colour
+from steelyard.evaluation.reports.chart_style import WIDTH, colour
 from steelyard.voting.fitting.llm_reliability import question_reliability
 from steelyard.voting.pools.pool import LabelledPool
 

@@ -10,13 +10,12 @@ import polars as pl
 from steelyard.evaluation.accuracy_curves import Curves, default_sizes
 from steelyard.evaluation.matching_compute import compute_to_match
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._curves import all_curves
-from steelyard.evaluation.paper.figures_in_words import count
+from steelyard.evaluation.paper.experiments._measurements import all_curves
 from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.paper_tables import count
 from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import percent, points
-from steelyard.evaluation.reports.line_names import leaving_lines, named_lines
-from steelyard.evaluation.reports.style import HEIGHT, WIDTH, colour
+from steelyard.evaluation.reports.chart_style import HEIGHT, WIDTH, colour, leaving_lines, named_lines
 
 ORDER = (
     "pass-at-n",

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._functions import SCORES, global_function, zero_crossing
-from steelyard.evaluation.paper.figures_in_words import listed
+from steelyard.evaluation.paper.experiments._weight_functions import SCORES, global_function, zero_crossing
 from steelyard.evaluation.paper.measuring import splits
 from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.paper_tables import listed
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.reports.style import colour
+from steelyard.evaluation.reports.chart_style import colour
 from steelyard.voting.pools.arrays import Ints
 
 PAIRS = 6

@@ -6,10 +6,9 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.figures_in_words import count
 from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.paper_tables import Shown, count
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.paper.shown_table import Shown
 from steelyard.evaluation.percentages import percent
 from steelyard.voting.fitting.score_quality import auroc
 

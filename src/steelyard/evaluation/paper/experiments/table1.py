@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.evaluation.paper.by_llm import by_llm
 from steelyard.evaluation.paper.experiment import Experiment
-from steelyard.evaluation.paper.experiments._accuracy import compared, measured
+from steelyard.evaluation.paper.experiments._measurements import accuracy_finding, pair_accuracies
 from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.paper_tables import by_llm
 from steelyard.evaluation.paper.settings import Settings
 
 N = 32
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    return measured(grid, grid.prm, settings, min(N, grid.n))
+    return pair_accuracies(grid, grid.prm, settings, min(N, grid.n))
 
 
 EXPERIMENT = Experiment(
@@ -32,6 +32,6 @@ EXPERIMENT = Experiment(
         "larger."
     ),
     measure=measure,
-    find=compared,
+    find=accuracy_finding,
     show=by_llm,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.evaluation.paper.by_llm import averages, by_llm
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._accuracy import measured
+from steelyard.evaluation.paper.experiments._measurements import pair_accuracies
 from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.paper_tables import averages, by_llm
 from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import percent, points
 
@@ -24,7 +24,7 @@ NOTE = (
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    return measured(grid, grid.prm, settings, min(N, grid.n), METHODS)
+    return pair_accuracies(grid, grid.prm, settings, min(N, grid.n), METHODS)
 
 
 def find(rows: pl.DataFrame) -> Finding:

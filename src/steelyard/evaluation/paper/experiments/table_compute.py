@@ -9,11 +9,10 @@ import polars as pl
 from steelyard.evaluation.accuracy_curves import Curves
 from steelyard.evaluation.matching_compute import ComputeToMatch, compute_to_match
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._curves import all_curves
-from steelyard.evaluation.paper.figures_in_words import count
+from steelyard.evaluation.paper.experiments._measurements import all_curves
 from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.paper_tables import Shown, count
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.paper.shown_table import Shown
 from steelyard.evaluation.percentages import percent
 
 AVERAGE = "average"

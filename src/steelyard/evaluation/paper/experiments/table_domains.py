@@ -5,11 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._domains import found, measured, shown
+from steelyard.evaluation.paper.experiments._measurements import domain_accuracies, domain_finding, domain_table
 from steelyard.evaluation.paper.measuring import Split
 from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.paper_tables import Shown
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.paper.shown_table import Shown
 from steelyard.voting.pools.arrays import Bools
 
 SHARE = 1 / 3  # 50 of a task's 150 questions in the paper
@@ -23,15 +23,15 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     def sets(pair: Pair, inside: Bools) -> list[Split]:
         return [pair.pool.take(inside).split(SHARE, seed=settings.seed)]
 
-    return measured(grid, settings, sets)
+    return domain_accuracies(grid, settings, sets)
 
 
 def find(rows: pl.DataFrame) -> Finding:
-    return found(rows, "Calibrated within a domain")
+    return domain_finding(rows, "Calibrated within a domain")
 
 
 def show(rows: pl.DataFrame) -> Shown:
-    return shown(rows, NOTE)
+    return domain_table(rows, NOTE)
 
 
 EXPERIMENT = Experiment(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.evaluation.paper.by_llm import by_llm
 from steelyard.evaluation.paper.experiment import Experiment
-from steelyard.evaluation.paper.experiments._accuracy import compared, measured
+from steelyard.evaluation.paper.experiments._measurements import accuracy_finding, pair_accuracies
 from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.paper_tables import by_llm
 from steelyard.evaluation.paper.settings import Settings
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
-    return measured(grid, grid.prm, settings, grid.n)
+    return pair_accuracies(grid, grid.prm, settings, grid.n)
 
 
 EXPERIMENT = Experiment(
@@ -27,6 +27,6 @@ EXPERIMENT = Experiment(
         "With more samples majority vote has settled and only a verifier that discriminates can change it."
     ),
     measure=measure,
-    find=compared,
+    find=accuracy_finding,
     show=by_llm,
 )

@@ -6,14 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.evaluation.paper.by_llm import averages, best, by_llm
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._pseudo import pseudo
-from steelyard.evaluation.paper.figures_in_words import listed
+from steelyard.evaluation.paper.experiments._weight_functions import pseudo
 from steelyard.evaluation.paper.measuring import BASELINES, ORACLES, accuracies
 from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.paper_tables import Shown, averages, best, by_llm, listed
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.paper.shown_table import Shown
 from steelyard.evaluation.percentages import percent, points
 
 METHODS = (*ORACLES, *BASELINES, "kde-printed", "kde", "kde-fitted", "linear", "logit")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.evaluation.paper.by_llm import averages, by_llm
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._accuracy import measured
-from steelyard.evaluation.paper.figures_in_words import count
+from steelyard.evaluation.paper.experiments._measurements import pair_accuracies
 from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.paper_tables import averages, by_llm, count
 from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import percent, points
 from steelyard.foundation.errors import TableError
@@ -18,7 +17,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     own = [pair for pair in grid.pairs if pair.own]
     if not own:
         raise TableError("no verifier's name begins with 'self': there are no self-assessments to aggregate")
-    return measured(grid, own, settings, grid.n)
+    return pair_accuracies(grid, own, settings, grid.n)
 
 
 def find(rows: pl.DataFrame) -> Finding:

@@ -8,19 +8,18 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._functions import (
+from steelyard.evaluation.paper.experiments._weight_functions import (
     Values,
     global_function,
     mixed,
+    pseudo,
     question_function,
     scaled,
 )
-from steelyard.evaluation.paper.experiments._pseudo import pseudo
-from steelyard.evaluation.paper.figures_in_words import count
 from steelyard.evaluation.paper.measuring import splits
 from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.paper_tables import Shown, count
 from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.paper.shown_table import Shown
 from steelyard.voting.pools.pool import LabelledPool
 
 NOTE = (

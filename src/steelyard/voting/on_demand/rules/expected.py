@@ -5,7 +5,7 @@
 
 u: log-odds of the answers with what was not asked filled in; a: readings of the answer that were asked. The lead and
 the least known of its rivals are asked about, one reading each per round. The margin is the one at which, over the
-calibration questions, a wider one would bring less than the price of what it asks (evaluation/frugal_plan.py).
+calibration questions, a wider one would bring less than the price of what it asks (evaluation/scores_on_demand.py).
 """
 
 from __future__ import annotations

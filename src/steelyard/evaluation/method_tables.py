@@ -1,0 +1,119 @@
+"""Tables of methods, fitted on one set of questions and measured on another: accuracy over n, and the confidence.
+
+ECE     mean gap between confidence and accuracy, in ten bins
+Brier   mean squared difference between confidence and outcome
+AURC    mean error over all coverages, most confident questions first
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from steelyard.evaluation.accuracy import estimates
+from steelyard.evaluation.accuracy_curves import Curves, all_methods, curves
+from steelyard.voting.confidence.calibration_error import calibration_curve
+from steelyard.voting.methods import fit_or_majority, method_class
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.pools.arrays import Bools, Floats
+from steelyard.voting.pools.pool import LabelledPool
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TABLE = ("method", "ece", "brier", "aurc")
+
+
+def evaluate(
+    methods: Sequence[Method | str] | None,
+    cal: LabelledPool,
+    test: LabelledPool,
+    *,
+    n: Sequence[int] | None = None,
+    resamples: int = 200,
+    seed: int = 0,
+    baseline: str = "majority",
+    recalibrate: str = "each",
+    progress: Callable[[float], None] | None = None,
+) -> pl.DataFrame:
+    """Return one row per method and n: accuracy, and the gain over the baseline on the same questions.
+
+    At each n every method is fitted on the first n samples of the calibration questions (or once, at full N:
+    `recalibrate="full"`) and votes on n samples of the test questions: the mean over `resamples` random subsets of
+    each question (drawn without replacement, nested over n), exact where possible, or the first n when `resamples` is
+    0. `se`, `low` and `high` are over test questions, `resample_sd` over resamples; `gain` is the paired difference
+    to the baseline. Where the first n samples cannot teach a method anything its row is null. Methods default to all
+    of them, n to the powers of two and the full N. `progress` is called with the share of the work done.
+
+    >>> import steelyard as sy
+    >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
+    >>> table = sy.evaluate(["majority", "logit"], cal, test, n=[8])
+    >>> table.select("method", "n").rows()
+    [('majority', 8), ('logit', 8)]
+    """
+    chosen: list[Method | str] = list(all_methods(cal) if methods is None else methods)
+    listed = len(chosen)
+    chosen = with_baseline(chosen, baseline)
+    found = curves(chosen, cal, test, n=n, resamples=resamples, seed=seed, recalibrate=recalibrate, progress=progress)
+    return table_of_curves(found, listed, n=n, seed=seed, baseline=baseline)
+
+
+def with_baseline(methods: Sequence[Method | str], baseline: str = "majority") -> list[Method | str]:
+    """Add the baseline at the end, if it is not among the methods."""
+    names = [method if isinstance(method, str) else method.name for method in methods]
+    if not methods or baseline in names:
+        return list(methods)
+    method_class(baseline)
+    return [*methods, baseline]
+
+
+def table_of_curves(
+    found: Curves, listed: int, *, n: Sequence[int] | None = None, seed: int = 0, baseline: str = "majority"
+) -> pl.DataFrame:
+    """Return the rows of the first `listed` methods of some curves; the baseline is among all of them."""
+    import polars as pl
+
+    rows = []
+    for size in dict.fromkeys(n or found.sizes):
+        t = found.sizes.index(size)
+        values = found.correct[:, t]
+        gains = estimates(values - values[:, [found.methods.index(baseline)]], seed=seed)
+        cells = zip(found.methods, estimates(values, seed=seed, shares=True), gains, found.resample_sd[t], strict=True)
+        rows += [
+            {"method": name, "n": size, "accuracy": float(a), "se": a.se, "low": a.low, "high": a.high}
+            | {"resample_sd": float(sd), "gain": float(g), "gain_se": g.se, "gain_low": g.low, "gain_high": g.high}
+            for name, a, g, sd in list(cells)[:listed]
+        ]
+    return pl.DataFrame(rows).fill_nan(None)
+
+
+def confidence_table(methods: Sequence[Method | str], cal: LabelledPool, test: LabelledPool) -> pl.DataFrame:
+    """Return ECE, Brier and AURC of every method that learns a confidence, at the full N; others have no row."""
+    import polars as pl
+
+    rows = []
+    for choice in methods:
+        method = method_class(choice)() if isinstance(choice, str) else deepcopy(choice)
+        if not method.oracle:
+            verdicts = fit_or_majority(method, cal).predict(test.unlabelled())
+            if verdicts.p_correct is not None:
+                rows.append({"method": method.name, **measures(verdicts.p_correct, verdicts.correct(test))})
+    return pl.DataFrame(rows, TABLE)
+
+
+def measures(confidence: Floats, correct: Bools) -> dict[str, float]:
+    """Return ECE, Brier score and AURC.
+
+    >>> {k: round(v, 3) for k, v in measures(np.array([0.9, 0.6]), np.array([True, False])).items()}
+    {'ece': 0.35, 'brier': 0.185, 'aurc': 0.25}
+    """
+    wrong = 1.0 - correct[np.argsort(-confidence, kind="stable")]
+    risk = wrong.cumsum() / np.arange(1, len(wrong) + 1)
+    return {
+        "ece": calibration_curve(confidence, correct).ece,
+        "brier": float(((confidence - correct) ** 2).mean()),
+        "aurc": float(risk.mean()),
+    }
