@@ -27,7 +27,7 @@ import polars as pl
 
 from benchmarks.gpu_scoring import difference
 from benchmarks.random_verifiers import SAMPLES, SIZES, Size, make, responses
-from steelyard.engine.parted_generate import parts_of, with_parts
+from steelyard.engine.generate import parts_of, with_parts
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run

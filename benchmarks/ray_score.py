@@ -27,11 +27,11 @@ from unittest.mock import patch
 import polars as pl
 
 from benchmarks.ray_ratios import Ratio
-from steelyard.engine import parted_score
-from steelyard.engine.parted_generate import parts_of, with_parts
-from steelyard.engine.parted_score import score_parts
+from steelyard.engine import score as scoring
+from steelyard.engine.generate import parts_of, with_parts
 from steelyard.engine.run_progress import PartDone
-from steelyard.engine.score_part import PartsScoreOrder, score_part
+from steelyard.engine.score import score_parts
+from steelyard.engine.score_worker import ScorePartsOrder, score_part
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.run import Run
@@ -61,7 +61,7 @@ def make_run(folder: Path, responses: int, parts: int) -> None:
             opened.write_table()
 
 
-def measured_part(order: PartsScoreOrder, part: RunPart) -> PartDone:
+def measured_part(order: ScorePartsOrder, part: RunPart) -> PartDone:
     """Score a part, and write down the CPU seconds that it took, unless it is the first of a worker, to get warm."""
     began, warm = time.process_time(), order.folder.parent / CPU / f"warm-{os.getpid()}"
     done = score_part(order, part)
@@ -88,7 +88,7 @@ def score(engine: str, folder: Path, model: Path | None) -> Measured:
 
     with (
         tempfile.TemporaryDirectory(dir=folder.parent) as place,
-        patch.object(parted_score, "score_part", measured_part),
+        patch.object(scoring, "score_part", measured_part),
     ):
         shutil.copytree(folder, Path(place) / "run")
         (Path(place) / CPU).mkdir()

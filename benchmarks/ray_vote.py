@@ -26,10 +26,10 @@ import polars as pl
 import steelyard as sy
 from benchmarks.ray_ratios import ManyParts, Ratio
 from steelyard.engine.engines import engine_of
-from steelyard.engine.parts_job import TablePart
-from steelyard.engine.parts_read import PartRead
+from steelyard.engine.input_parts import InputPart
 from steelyard.engine.scheduler import Failed
-from steelyard.engine.vote_parts import VoteOrder, vote_part, vote_parts
+from steelyard.engine.table_jobs import TablePart
+from steelyard.engine.vote import VoteOrder, vote_part, vote_parts
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, part_name
 
@@ -99,12 +99,12 @@ def vote(engine: str, folder: Path, plan: Path, workers: int) -> Measured:
         order = VoteOrder(str(plan), None, None, None, {"score": None, "source": None, "rename": {}}, "math")
         warm = folder / f"{WARM}.parquet"
         parts = [
-            TablePart(PartRead(WARM, str(warm), 1, sha256_of(warm)), f"{out}/{WARM}-{i}.parquet", str(workers))
+            TablePart(InputPart(WARM, str(warm), 1, sha256_of(warm)), f"{out}/{WARM}-{i}.parquet", str(workers))
             for i in range(workers)
         ]
         found = Parts.read(folder)
         parts += [
-            TablePart(PartRead(path.stem, str(path), rows, digest), f"{out}/{path.name}", "")
+            TablePart(InputPart(path.stem, str(path), rows, digest), f"{out}/{path.name}", "")
             for path, rows, digest in zip(found.paths(folder), found.rows, found.sha256, strict=True)
         ]
         began, most, questions, cpu = 0.0, 0.0, 0, 0.0

@@ -16,7 +16,7 @@ from rich.text import Text
 from steelyard.answers.normal import normal_form
 from steelyard.answers.pairs import MAX_FORMS, MAX_PAIRS
 from steelyard.answers.step_budget import BASE, PER_CHARACTER
-from steelyard.cli.verb_group import VERBS
+from steelyard.cli.verbs import VERBS
 
 HERE = Path(__file__).parent
 HELP = """

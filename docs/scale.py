@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks import ray_gpu_section
 from benchmarks.page_sections import with_section
 from benchmarks.ray_ratios import Ratio, stored, stored_many
-from steelyard.cli.time_left import duration
+from steelyard.cli.progress_display import duration
 
 HERE = Path(__file__).parent
 PAGE, BENCHMARKS, GPU = HERE / "scale-costs.md", HERE / "benchmarks.md", HERE / "gpu_scoring.json"

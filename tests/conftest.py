@@ -41,8 +41,7 @@ for index in KERNELS.glob("__pycache__/*.nbi"):
 def quiet_logs() -> Iterator[None]:
     """No line of progress, however long a busy machine takes; the tests of progress ask for it."""
     with pytest.MonkeyPatch.context() as patch:
-        for place in ("show", "live_progress"):
-            patch.setattr(f"steelyard.cli.{place}.QUIET", float("inf"))
+        patch.setattr("steelyard.cli.progress_display.QUIET", float("inf"))
         yield
 
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.cli.verb_group import VERBS
+from steelyard.cli.verbs import VERBS
 from tests.building import labelled, without_sources
 from tests.memory import measured
 from tests.running import steelyard, without_progress
@@ -236,7 +236,7 @@ def test_text_that_looks_like_markup_is_shown_as_it_is(tmp_path: Path) -> None:
 
 
 def test_long_work_tells_a_log_how_far_it_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.cli.show.QUIET", 0.0)
+    monkeypatch.setattr("steelyard.cli.progress_display.QUIET", 0.0)
     done = steelyard("evaluate", file, "--resamples", 3)
     assert "Reading" in done.err
     assert "Evaluating: 100 %" in done.err

@@ -12,8 +12,8 @@ import pytest
 
 import steelyard as sy
 from steelyard.cli import commands
-from steelyard.cli.file_options import ALLOWED, CHECKED, HARMLESS
-from steelyard.cli.verb import kinds_of, options
+from steelyard.cli.config_safety import ALLOWED, CHECKED, HARMLESS
+from steelyard.cli.verbs import kinds_of, options
 from tests.running import steelyard
 
 REFUSED = {

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.cli.plan_commands import plan_commands
+from steelyard.cli.plan_budget_view import plan_commands
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.vote.verifier_settings import VerifierSettings
 from steelyard.voting.stopping.rules.beta import Beta

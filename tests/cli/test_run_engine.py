@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.run_engine import LOG, logged
+from steelyard.cli.engine_options import LOG, logged
 from steelyard.sampling.progress import Progress
 
 

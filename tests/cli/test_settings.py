@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 import steelyard as sy
-from steelyard.cli.setting_words import settings_from
+from steelyard.cli.methods import settings_from
 from steelyard.voting.methods.base.setting import settings_of
 from tests.running import steelyard
 

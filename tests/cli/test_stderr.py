@@ -18,8 +18,8 @@ PANIC = b"\nthread 'tokio-rt-worker' (7) panicked at crates/x.rs:1:2:\nindex out
 SCRIPT = """
 import os, sys
 import polars as pl
-from steelyard.cli import main, show
-from steelyard.tables import answers_read as reading
+from steelyard.cli import main, text_tables
+from steelyard.tables import table_answers as reading
 def crash(*_, **__):
     os.write(2, {crash!r})
     os.abort()
@@ -53,7 +53,7 @@ def no_core_files() -> None:
 
 
 def test_a_process_that_aborts_says_why_and_where(tmp_path: Path) -> None:
-    done = run(tmp_path, "show.table", "crash")
+    done = run(tmp_path, "text_tables.print_table", "crash")
     assert done.returncode == -signal.SIGABRT
     assert CRASH in done.stderr
     assert b"Fatal Python error: Aborted" in done.stderr

@@ -8,10 +8,10 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from steelyard.cli import show
-from steelyard.cli.diagnosis.finding import GOOD, Finding
+from steelyard.cli import console, text_tables
+from steelyard.cli.diagnosis import GOOD, Finding
 from steelyard.cli.doctor import _say
-from steelyard.cli.verb_group import VERBS
+from steelyard.cli.verbs import VERBS
 from tests.running import steelyard
 
 
@@ -36,7 +36,7 @@ def test_a_table_of_many_numbers_is_drawn_tighter_and_none_of_them_is_cut(termin
     sizes = [str(2**k) for k in range(7)]
     row = ["optimal-crossfit", *(f"{43.1 + k:.1f}" for k in range(7)), "± 3.5", "+12.6 ± 2.5"]
     with redirect_stdout(terminal):
-        show.table("Accuracy", ["method", *sizes, "error", "gain on majority"], [row])
+        text_tables.print_table("Accuracy", ["method", *sizes, "error", "gain on majority"], [row])
     lines = without_colours(terminal).splitlines()
     assert any(line.split() == " ".join(row).split() for line in lines)
     assert max(map(len, lines)) <= 80
@@ -44,7 +44,7 @@ def test_a_table_of_many_numbers_is_drawn_tighter_and_none_of_them_is_cut(termin
 
 def test_a_long_text_is_cut_before_any_number(terminal: io.StringIO) -> None:
     with redirect_stdout(terminal):
-        show.table("Verdicts", ["question", "answer", "votes"], [["q" * 40, "a" * 60, "12.75"]])
+        text_tables.print_table("Verdicts", ["question", "answer", "votes"], [["q" * 40, "a" * 60, "12.75"]])
     shown = without_colours(terminal)
     assert "12.75" in shown
     assert "…" in shown
@@ -54,7 +54,7 @@ def test_a_long_text_is_cut_before_any_number(terminal: io.StringIO) -> None:
 def test_a_table_wider_than_the_terminal_keeps_all_numbers(terminal: io.StringIO) -> None:
     cells = [f"{k}.25" for k in range(100, 130)]
     with redirect_stdout(terminal):
-        show.table("Wide", ["method", *cells], [["majority", *cells]])
+        text_tables.print_table("Wide", ["method", *cells], [["majority", *cells]])
     assert all(cell in terminal.getvalue() for cell in cells)
 
 
@@ -65,14 +65,14 @@ def test_the_help_of_an_option_without_a_value_shows_none() -> None:
 
 def test_sentences_break_between_words_on_a_terminal(terminal: io.StringIO) -> None:
     with redirect_stdout(terminal):
-        show.tell("calibrated " * 20)
+        console.tell("calibrated " * 20)
     lines = terminal.getvalue().splitlines()
     assert len(lines) > 2
     assert set(" ".join(lines).split()) == {"calibrated"}
 
 
 def test_sentences_stay_on_one_line_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    show.tell("calibrated " * 20)
+    console.tell("calibrated " * 20)
     assert capsys.readouterr().out.count("\n") == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.cli import live_progress, show, time_left
+from steelyard.cli import progress_display
 from steelyard.sampling.progress import Progress
 
 
@@ -19,15 +19,14 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(time_left, "time", made)
+    monkeypatch.setattr(progress_display, "time", made)
     monkeypatch.setattr("steelyard.sampling.progress.time", made)
-    monkeypatch.setattr(show, "QUIET", 10.0)
-    monkeypatch.setattr(live_progress, "QUIET", 10.0)
+    monkeypatch.setattr(progress_display, "QUIET", 10.0)
     return made
 
 
 def test_the_time_before_the_first_news_is_no_pace(clock: Clock) -> None:
-    end = time_left.TimeLeft()
+    end = progress_display.TimeLeft()
     assert end.at(0.1) is None
     clock.now += 10
     assert end.at(0.2) == pytest.approx(80)
@@ -36,7 +35,7 @@ def test_the_time_before_the_first_news_is_no_pace(clock: Clock) -> None:
 def test_long_work_says_its_length_after_the_first_batches_and_goes_on_saying_it(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with show.progress("Scoring run") as progress:
+    with progress_display.progress_bar("Scoring run") as progress:
         for second in range(21):
             progress(second / 100)
             clock.now += 1
@@ -49,7 +48,7 @@ def test_long_work_says_its_length_after_the_first_batches_and_goes_on_saying_it
 def test_work_in_batches_says_its_length_after_the_first_ones_however_long_loading_took(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with show.progress("Scoring run") as progress:
+    with progress_display.progress_bar("Scoring run") as progress:
         clock.now += 30
         for response in range(1, 211):
             progress(response / 70_000)
@@ -64,7 +63,7 @@ def test_work_in_batches_says_its_length_after_the_first_ones_however_long_loadi
 
 
 def test_short_work_says_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with show.progress("Scoring run") as progress:
+    with progress_display.progress_bar("Scoring run") as progress:
         for second in range(6):
             progress(second / 5)
             clock.now += 1
@@ -73,7 +72,7 @@ def test_short_work_says_nothing(clock: Clock, capsys: pytest.CaptureFixture[str
 
 def test_sampling_says_its_length_after_the_first_batches(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     job = Progress(wanted=1000, there=0, began=clock.now)
-    with live_progress.live("Sampling") as told:
+    with progress_display.live("Sampling") as told:
         told(job)
         clock.now += 4
         job.done = 40
@@ -87,4 +86,4 @@ def test_the_time_in_which_workers_load_a_model_is_no_pace(clock: Clock) -> None
         clock.now += seconds
         job.done = done
         job.note_first()
-    assert live_progress.sentence(job) == "50/1,000, 10.0 samples/s, about 1 min 35 s left"
+    assert progress_display.sentence(job) == "50/1,000, 10.0 samples/s, about 1 min 35 s left"

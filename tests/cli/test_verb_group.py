@@ -12,9 +12,7 @@ import pytest
 
 from steelyard import cli
 from steelyard.cli import commands
-from steelyard.cli.option_panels import MANY, PANEL_OF
-from steelyard.cli.option_panels import PANELS as OPTION_PANELS
-from steelyard.cli.verb_group import PANELS, VERBS
+from steelyard.cli.verbs import MANY, OPTION_PANELS, PANEL_OF, PANELS, VERBS
 from tests.running import steelyard
 
 MODULES = {path.stem: path.read_text() for path in Path(cli.__file__).parent.glob("*.py")}

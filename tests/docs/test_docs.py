@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from docs.make import answers_page, cli_page, pictured
-from steelyard.cli.verb_group import VERBS
+from steelyard.cli.verbs import VERBS
 from tests.running import steelyard
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.cli.doubtful_accuracy import PAGE
+from steelyard.cli.evaluate_view import PAGE
 from tests.running import steelyard
 
 ROOT = Path(__file__).parents[2]

@@ -11,6 +11,6 @@ from tests.engine.engines import Here
 def engine(monkeypatch: pytest.MonkeyPatch) -> Here:
     """The engine of `generate` and `score`, whatever is given."""
     made = Here()
-    for place in ("parted_generate", "parted_score"):
+    for place in ("generate", "score"):
         monkeypatch.setattr(f"steelyard.engine.{place}.engine_of", lambda _: made)
     return made

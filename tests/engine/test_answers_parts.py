@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.engine.answers_parts import answers_of_parts
+from steelyard.engine.read_answers import answers_of_parts
 from steelyard.tables.partitioning import partition
 from tests.engine.engines import Here
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.engine.evaluate_methods import EvaluateOrder, evaluate_methods
-from steelyard.engine.evaluate_methods import _split as read_and_split
+from steelyard.engine.evaluate import EvaluateOrder, evaluate_methods
+from steelyard.engine.evaluate import _split as read_and_split
 from steelyard.evaluation.method_tables import confidence_table
 from steelyard.foundation.errors import RunError
 from tests.engine.engines import Here

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steelyard.engine.failures import failure_summary
 from steelyard.engine.scheduler import Failed
+from steelyard.engine.worker_messages import failure_summary
 
 
 @dataclass(frozen=True)

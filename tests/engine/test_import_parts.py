@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.engine.import_parts import import_parts
+from steelyard.engine.import_table import import_parts
 from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning, TableError
 from steelyard.runs.parts import part_tables
 from steelyard.tables import partitioning
@@ -111,7 +111,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
         files[1].write_text(files[1].read_text() + "\n")
         return partitioning.spread(*given)
 
-    monkeypatch.setattr("steelyard.engine.import_parts.spread", changing)
+    monkeypatch.setattr("steelyard.engine.import_chunks.spread", changing)
     said = r"1.csv: it was changed while it was read: .*\); fix these, .*, and import into another folder with -o"
     with pytest.raises(RunError, match=said):
         import_parts(files, tmp_path / "out", 4, Here())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.engine import own_server
-from steelyard.engine.own_server import read_servers, take
+from steelyard.engine import score_worker
+from steelyard.engine.score_worker import read_servers, take
 from steelyard.foundation.errors import SettingError
 from tests.engine.test_parted_generate import generated, table
 from tests.engine.test_parted_score import ENGINE
@@ -31,14 +31,14 @@ def test_workers_are_spread_evenly_and_a_dead_one_leaves_its_server_to_the_next(
 
 
 def test_a_worker_asks_the_same_server_for_all_its_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_server, "_mine", {})
+    monkeypatch.setattr(score_worker, "_servers", {})
     for run in ("one", "other"):
         (tmp_path / run / "locks").mkdir(parents=True)
-        found = [own_server.own_server(tmp_path / run, SERVERS) for _ in range(3)]
+        found = [score_worker.own_server(tmp_path / run, SERVERS) for _ in range(3)]
         assert found == [SERVERS[0]] * 3
         assert take(tmp_path / run / "locks", SERVERS)[0] == SERVERS[1]
-    assert own_server.own_server(tmp_path, SERVERS[:1]) == SERVERS[0]
-    assert own_server.own_server(tmp_path, ()) is None
+    assert score_worker.own_server(tmp_path, SERVERS[:1]) == SERVERS[0]
+    assert score_worker.own_server(tmp_path, ()) is None
 
 
 def test_servers_that_cannot_be_asked_are_refused_before_anything_is_done(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.cli.live_progress import sentence
-from steelyard.engine.part_progress import ProgressWriter, gpu_share
-from steelyard.engine.run_progress import RunProgress
+from steelyard.cli.progress_display import sentence
+from steelyard.engine.run_progress import ProgressWriter, RunProgress, gpu_share
 from steelyard.sampling.progress import Progress
 from tests.waiting import until
 
@@ -46,7 +45,7 @@ def test_without_nvidia_smi_nothing_is_said(tmp_path: Path, monkeypatch: pytest.
 def test_the_share_of_all_workers_is_in_the_progress_of_the_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.engine.part_progress.EVERY", 0.0)
+    monkeypatch.setattr("steelyard.engine.run_progress.EVERY", 0.0)
     said: list[str] = []
     board = RunProgress(tmp_path, 100, 2, "responses", lambda progress: said.append(sentence(progress)))
     with ProgressWriter(tmp_path, "part-00000", gpus=True) as first, ProgressWriter(tmp_path, "part-00001") as second:

@@ -12,8 +12,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import steelyard as sy
-from steelyard.engine.parted_score import score_parts
-from steelyard.engine.vote_parts import vote_parts
+from steelyard.engine.score import score_parts
+from steelyard.engine.vote import vote_parts
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
 from tests.engine.engines import Here
@@ -124,7 +124,7 @@ def test_a_command_that_was_stopped_goes_on_and_the_status_says_that_it_is_not_f
     once = questions_asked(server)
     server.ledger.unlink()
     stopped = Here(most=2)
-    monkeypatch.setattr("steelyard.engine.parted_score.engine_of", lambda _: stopped)
+    monkeypatch.setattr("steelyard.engine.score.engine_of", lambda _: stopped)
     how: dict[str, Any] = {"at": f"{server.url}/v1", "model": "good", "plan": plan, "frugal": "exact"}
     with pytest.raises(KeyboardInterrupt):
         score_parts(run, "p-true", engine="ray", **how)

@@ -15,8 +15,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import steelyard as sy
-from steelyard.engine import score_part
-from steelyard.engine.parted_score import score_parts
+from steelyard.engine import score_worker
+from steelyard.engine.score import score_parts
 from steelyard.foundation.errors import VerifierError
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.verifiers import find_verifier
@@ -100,11 +100,11 @@ def test_a_worker_keeps_the_model_it_has_loaded(monkeypatch: pytest.MonkeyPatch)
         loaded.append(model)
         return Model()
 
-    monkeypatch.setattr(score_part, "connect", connect)
-    monkeypatch.setattr(score_part, "_loaded", {})
+    monkeypatch.setattr(score_worker, "connect", connect)
+    monkeypatch.setattr(score_worker, "_loaded", {})
     protocol, known = find_verifier("qwen-prm")
     for model in ("a", "a", "b"):
-        asyncio.run(score_part.kept(known.name, protocol, model, None, None))
+        asyncio.run(score_worker.cached_runner(known.name, protocol, model, None, None))
     assert loaded == ["a", "b"]
 
 
@@ -124,7 +124,7 @@ def test_a_worker_reads_the_tokenizer_of_a_served_model_once_for_all_parts(monke
     monkeypatch.setattr("steelyard.sampling.verifiers.runners.where.model_folder", lambda name, **_: Path(name))
     protocol, known = find_verifier("qwen-prm")
     for model in ("a", "a", "b"):
-        asyncio.run(score_part.kept(known.name, protocol, model, Address("http://127.0.0.1:1/v1"), None))
+        asyncio.run(score_worker.cached_runner(known.name, protocol, model, Address("http://127.0.0.1:1/v1"), None))
     assert read == ["a", "b"]
     assert asked == ["the tokens of a", "the tokens of a", "the tokens of b"]
 
@@ -143,13 +143,13 @@ def test_a_worker_waits_for_its_server_to_come_back_if_it_was_there_for_a_part_b
             raise VerifierError("connection refused")
         return "the server"
 
-    monkeypatch.setattr(score_part, "connect", connect)
-    monkeypatch.setattr(score_part, "_reached", set[str]())
+    monkeypatch.setattr(score_worker, "connect", connect)
+    monkeypatch.setattr(score_worker, "_reached", set[str]())
     protocol, _ = find_verifier("qwen-prm")
     if known:
-        asyncio.run(score_part.kept("qwen-prm", protocol, "m", here, None))
+        asyncio.run(score_worker.cached_runner("qwen-prm", protocol, "m", here, None))
     with pytest.raises(VerifierError, match="connection refused"):
-        asyncio.run(score_part.kept("qwen-prm", protocol, "m", here, None))
+        asyncio.run(score_worker.cached_runner("qwen-prm", protocol, "m", here, None))
     assert len(connections) - known == tried
 
 
@@ -177,7 +177,7 @@ def test_parts_without_scores_take_none_of_another_model(
 ) -> None:
     _, run = runs
     stopped = Here(most=2)
-    monkeypatch.setattr("steelyard.engine.parted_score.engine_of", lambda _: stopped)
+    monkeypatch.setattr("steelyard.engine.score.engine_of", lambda _: stopped)
     with fault_verifier(tmp_path) as server:
         with pytest.raises(KeyboardInterrupt):
             score_parts(run, "p-true", engine="ray", at=f"{server.url}/v1", model="good")

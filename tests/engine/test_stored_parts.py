@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.engine.answers_parts import answers_of_parts
-from steelyard.engine.parts_read import PartRead, parts_read
-from steelyard.engine.vote_parts import vote_parts
+from steelyard.engine.input_parts import InputPart, input_parts_of
+from steelyard.engine.read_answers import answers_of_parts
+from steelyard.engine.vote import vote_parts
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.foundation.store_address import Address, Place, place_of
 from steelyard.runs.parts import part_tables
@@ -111,7 +111,7 @@ def test_of_two_commands_that_begin_at_once_the_one_with_another_order_is_refuse
         stopped(stored, folder)  # the other command comes first
         return False
 
-    monkeypatch.setattr("steelyard.engine.parts_folder.claim", late)
+    monkeypatch.setattr("steelyard.engine.table_jobs.claim", late)
     with pytest.raises(SettingError, match="holds verdicts of another command"):
         vote_parts(stored, out, Here(), n=3)
 
@@ -144,12 +144,12 @@ def test_what_a_worker_reads_is_a_copy_that_is_in_no_folder(
     stored: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    part = parts_read(stored, Here()).parts[0]
+    part = input_parts_of(stored, Here()).parts[0]
     with part.opened() as rows:
         assert isinstance(rows, pl.LazyFrame)
         assert rows.collect().height == part.rows
         assert list(tmp_path.iterdir()) == []
-    gone = PartRead("part-00000", f"{stored}/part-99999.parquet", 1, "0" * 64)
+    gone = InputPart("part-00000", f"{stored}/part-99999.parquet", 1, "0" * 64)
     with pytest.raises(RunError, match=r"part-99999.parquet is missing"), gone.opened():
         pass
 
@@ -188,7 +188,7 @@ def test_the_order_is_that_of_the_parts_that_were_looked_at(
     stored: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sy.partition(TABLE, f"file://{tmp_path}/changing", 5)
-    folder, wanted = place_of(f"file://{tmp_path}/changing"), parts_read(stored, Here()).digest
+    folder, wanted = place_of(f"file://{tmp_path}/changing"), input_parts_of(stored, Here()).digest
     look = part_tables
 
     def replaced(source: Place) -> object:
@@ -196,5 +196,5 @@ def test_the_order_is_that_of_the_parts_that_were_looked_at(
         (tmp_path / "changing" / "parts.json").write_bytes(b"of another folder")
         return found
 
-    monkeypatch.setattr("steelyard.engine.parts_read.part_tables", replaced)
-    assert parts_read(folder, Here()).digest == wanted
+    monkeypatch.setattr("steelyard.engine.input_parts.part_tables", replaced)
+    assert input_parts_of(folder, Here()).digest == wanted

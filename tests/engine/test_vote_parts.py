@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.engine import parts_folder
-from steelyard.engine.answers_parts import answers_of_parts
-from steelyard.engine.parts_job import TablePart, seal_part
-from steelyard.engine.parts_read import PartRead
-from steelyard.engine.vote_parts import VERDICT, VotedParts, vote_parts
+from steelyard.engine import table_jobs
+from steelyard.engine.input_parts import InputPart
+from steelyard.engine.read_answers import answers_of_parts
+from steelyard.engine.table_jobs import TablePart, seal_part
+from steelyard.engine.vote import VERDICT, VotedParts, vote_parts
 from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning
 from steelyard.runs.lock import RunLock
 from steelyard.runs.seal import sealed
@@ -196,7 +196,7 @@ class Late(Here):
 
     def run(self, *given: Any, **options: Any) -> Generator[Any]:
         yield from super().run(*given, **options)
-        late = TablePart(PartRead("part-00001", "", 0, ""), str(self.target / "part-00001.parquet"), self.order)
+        late = TablePart(InputPart("part-00001", "", 0, ""), str(self.target / "part-00001.parquet"), self.order)
         seal_part(late, pl.DataFrame({"question": ["other"]}), {})
 
 
@@ -216,11 +216,11 @@ def test_a_command_that_waited_for_another_does_not_go_on_in_its_folder(
     lock = RunLock
 
     def after_another(target: Path) -> RunLock:
-        monkeypatch.setattr(parts_folder, "RunLock", lock)
+        monkeypatch.setattr(table_jobs, "RunLock", lock)
         vote_parts(folder, out, Here(), n=2)
         return lock(target)
 
-    monkeypatch.setattr(parts_folder, "RunLock", after_another)
+    monkeypatch.setattr(table_jobs, "RunLock", after_another)
     with pytest.raises(SettingError, match=r"another command \(n was 2, now None\)"):
         vote_parts(folder, out, Here())
 

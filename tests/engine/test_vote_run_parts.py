@@ -12,13 +12,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import steelyard as sy
-from steelyard.engine.answers_parts import answers_of_parts
-from steelyard.engine.vote_parts import vote_parts
+from steelyard.engine.read_answers import answers_of_parts
+from steelyard.engine.vote import vote_parts
 from steelyard.foundation.errors import RunError, ScoreError, SettingError, SteelyardError, SteelyardWarning
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.parameters import MAX_SOURCES
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
-from steelyard.runs.sample_numbers import MAX_SOURCES
 from tests.engine.engines import Here
 from tests.running import steelyard
 from tests.runs.runs_parted import in_parts

@@ -58,7 +58,7 @@ def test_generate_and_score_make_the_run_of_one_process(upstream: FaultUpstream,
 
 def test_score_leaves_the_gpus_of_a_worker_to_the_engine_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr("steelyard.engine.parted_score.score_parts", lambda *_, **how: asked.append(how))
+    monkeypatch.setattr("steelyard.engine.score.score_parts", lambda *_, **how: asked.append(how))
     for how in ({}, {"gpus_per_worker": 0}, {"gpus_per_worker": 0.5}):
         sy.score("run", "qwen-prm", local=True, engine=Here(), **how)
     assert [how["gpus_per_worker"] for how in asked] == [None, 0, 0.5]
@@ -89,7 +89,7 @@ def test_mistakes_are_one_line_with_the_fix(parts: Path, tmp_path: Path) -> None
         "workers= is for an engine": lambda: sy.vote(parts, workers=2, engine=None),
         "parts= is for an engine": lambda: sy.import_table(parts, parts=2, engine=None),
         "no engine is called 'spark'": lambda: sy.vote(parts, engine="spark", output=out),
-        "7 is no engine": lambda: sy.vote(parts, engine=7, output=out),  # type: ignore[call-overload]
+        "7 is not an engine": lambda: sy.vote(parts, engine=7, output=out),  # type: ignore[call-overload]
         "name it with output=": lambda: sy.vote(parts, engine=Here()),
         "make one with sy.partition": lambda: sy.vote(sy.simulate(3, 3), engine=Here(), output=out),
         "workers read a plan from a file": lambda: sy.vote(parts, plan, engine=Here(), output=out),

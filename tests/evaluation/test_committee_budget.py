@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.cli.budget_view import show_json
+from steelyard.cli.plan_budget_view import show_json
 from steelyard.evaluation.budget_plan import BudgetPlan
 from steelyard.evaluation.committee_strategies import CommitteeStrategies
 from steelyard.evaluation.plan_committee import Baselines, plan_committee

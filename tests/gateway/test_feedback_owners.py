@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from steelyard.gateway.caps import Caps
-from steelyard.runs.feedback_folder import records
+from steelyard.runs.feedback_journal import records
 from tests.gateway.gateways import VOTE, Answered, Gateway, gateway
 from tests.upstreams import FaultUpstream
 

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from steelyard.engine import score_part
+from steelyard.engine import score_worker
 from steelyard.engine.run_progress import PartDone
-from steelyard.engine.score_part import PartsScoreOrder
+from steelyard.engine.score_worker import ScorePartsOrder
 from steelyard.runs.parted_run import RunPart
 from steelyard.sampling.verifiers.scored_items import Item, Results, Scores
 
 FOLDER = "told"  # in the folder of the run
-TOLD = """from steelyard.engine import parted_score; from tests.ray import gpu_workers
-parted_score.score_part = gpu_workers.scored
+TOLD = """from steelyard.engine import score; from tests.ray import gpu_workers
+score.score_part = gpu_workers.scored
 """
 
 
@@ -42,14 +42,14 @@ class Told:
         """Nothing to close."""
 
 
-def scored(order: PartsScoreOrder, part: RunPart) -> PartDone:
+def scored(order: ScorePartsOrder, part: RunPart) -> PartDone:
     """What a worker does, with a model that tells."""
 
     async def connect(*_: object) -> Told:
         return Told(order.folder / FOLDER)
 
-    with mock.patch.object(score_part, "connect", connect):
-        return score_part.score_part(order, part)
+    with mock.patch.object(score_worker, "connect", connect):
+        return score_worker.score_part(order, part)
 
 
 def _tell(folder: Path, what: str, **more: float) -> None:

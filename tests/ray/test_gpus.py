@@ -41,7 +41,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def told_by_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.engine.parted_score.score_part", scored)
+    monkeypatch.setattr("steelyard.engine.score.score_part", scored)
 
 
 def words(run: Path, cluster: Any) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from steelyard.engine.parted_generate import parts_of, with_parts
+from steelyard.engine.generate import parts_of, with_parts
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
 

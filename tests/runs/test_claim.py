@@ -8,8 +8,7 @@ import pytest
 
 from steelyard.foundation.errors import SettingError, StoreError
 from steelyard.foundation.store_address import Address
-from steelyard.runs.claim import check_new, claim, claimed
-from steelyard.runs.parts import Parts
+from steelyard.runs.parts import Parts, check_new, claim, claimed
 
 
 @pytest.fixture

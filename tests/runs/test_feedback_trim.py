@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from steelyard.foundation.errors import SteelyardError
-from steelyard.runs.feedback_folder import FeedbackFolder, records
-from steelyard.runs.feedback_trim import trim
+from steelyard.runs.feedback_folder import FeedbackFolder
+from steelyard.runs.feedback_journal import records, trim
 from steelyard.runs.journal_lines import encode
 from tests.runs.test_feedback_folder import LABEL, REQUEST, SETTINGS, opened
 

@@ -14,7 +14,7 @@ import pytest
 import steelyard as sy
 from steelyard.runs.derived_table import fresh_table
 from steelyard.runs.run import Run
-from steelyard.runs.state import State
+from steelyard.runs.run_state import State
 from steelyard.runs.status import status
 from tests.running import steelyard
 from tests.runs.runs_small import small_run

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import steelyard as sy
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, encode
-from steelyard.runs.state import CACHE_SIZE, LONGEST_CACHED, Texts, head_of
+from steelyard.runs.run_state import CACHE_SIZE, LONGEST_CACHED, Texts, head_of
 
 RECORDS: list[dict[str, Any]] = [
     {"kind": "sample", "question": f"q{i}", "sample": i, "response": text, "tokens": i}

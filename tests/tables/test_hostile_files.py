@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import steelyard as sy
-from steelyard.cli import show
+from steelyard.cli import console, text_tables
 from steelyard.tables.question_files import LONGEST_TEXT, read_questions
 from steelyard.tables.sources import json_lines
 from steelyard.tables.sources.file_checks import MAX_COLUMNS
@@ -151,7 +151,14 @@ def test_mixed_scores_with_such_names_are_shown_as_what_they_are(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "write", [show.say, show.note, show.aside, show.step, lambda text: show.table(text, ("a", text), [(text, text)])]
+    "write",
+    [
+        console.say,
+        console.note,
+        console.aside,
+        console.step,
+        lambda text: text_tables.print_table(text, ("a", text), [(text, text)]),
+    ],
 )
 def test_whatever_prints_shows_control_characters_as_what_they_are(
     write: Any, capsys: pytest.CaptureFixture[str]

@@ -16,19 +16,19 @@ import typer
 from typer.exceptions import TyperException
 
 from steelyard.answers.unreadable import SHARES
-from steelyard.cli import show
-from steelyard.cli.defaults_file import given, misspelt
-from steelyard.cli.verb_group import LoadedVerbs, VerbGroup
+from steelyard.cli import console
+from steelyard.cli.config import misspelt_variables, read_defaults
+from steelyard.cli.verbs import LoadedVerbs, VerbGroup
 from steelyard.foundation.arguments import option_names
 from steelyard.foundation.errors import SteelyardError, SteelyardNote, SteelyardWarning
 from steelyard.foundation.masking import mask_addresses
 from steelyard.foundation.panics import hide_panics
 from steelyard.foundation.version import __version__
 
-INTERRUPTED = 130  # what typer returns after Ctrl-C
+INTERRUPTED = 130  # the exit code of typer after Ctrl-C
 EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard evaluate FILE"
 
-_said: Counter[str] = Counter()  # warnings of this command
+_warning_counts: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
     cls=VerbGroup,
     help="Weigh the answers an LLM gave against each other, and believe the vote.",
@@ -38,8 +38,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"steelyard {__version__}")
         raise typer.Exit
 
@@ -47,14 +47,14 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _steelyard(
     context: typer.Context,
-    _asked: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    _show_version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
     verbs = commands()
-    context.obj = given(verbs)
+    context.obj = read_defaults(verbs)
     verb = context.invoked_subcommand or ""
     context.default_map = {verb: {each.parameter: each.value for each in context.obj if each.verb == verb}}
-    for variable, near in misspelt(verbs, os.environ):
-        show.note(f"the environment variable {variable} is not read: did you mean {near}?")
+    for variable, near in misspelt_variables(verbs, os.environ):
+        console.note(f"the environment variable {variable} is not read: did you mean {near}?")
 
 
 def main() -> None:
@@ -62,7 +62,7 @@ def main() -> None:
     _prepare_streams()
     SHARES.clear()
     warnings.showwarning = _show_warning
-    _said.clear()
+    _warning_counts.clear()
     try:
         with option_names():
             code = parser()(sys.argv[1:] or ["--help"], prog_name="steelyard", standalone_mode=False)
@@ -70,7 +70,7 @@ def main() -> None:
             print("\n".join(SHARES))
         sys.stdout.flush()
         if code == INTERRUPTED:
-            raise KeyboardInterrupt  # steelyard/__main__.py says so, deaf to a second one
+            raise KeyboardInterrupt  # steelyard/__main__.py reports it and ignores a second one
     except SteelyardError as error:
         print(f"error: {_one_line(str(error))}", file=sys.stderr)
         code = 2
@@ -81,7 +81,7 @@ def main() -> None:
         print("error: not enough memory: use a smaller file, or -n to read fewer samples", file=sys.stderr)
         code = 2
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nobody listens any more
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the reader is gone
         code = 141
     except OSError as error:
         print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def commands() -> Mapping[str, Any]:
-    """The verbs as the parser knows them."""
+    """The verbs, as commands of the parser."""
     return LoadedVerbs()
 
 
@@ -104,11 +104,11 @@ def parser() -> Any:
 
 
 def _prepare_streams() -> None:
-    """Make stdout and stderr ones that can always be written to.
+    """Make sure that stdout and stderr can always be written to.
 
-    A closed one leads nowhere; a character it cannot show becomes a question mark. Ours has a file
-    descriptor of its own, so that the panics of damaged files can be hidden while they are read,
-    unless RUST_BACKTRACE asks for them; and where Python is when the process crashes is always told.
+    A closed stream is replaced by /dev/null, and a character it cannot encode by a question mark. Python's stderr gets
+    a file descriptor of its own, so that the panics of damaged files can be hidden while they are read, unless
+    RUST_BACKTRACE is set; a traceback is always printed if the process crashes.
     """
     if sys.stderr is sys.__stderr__ and sys.stderr is not None:
         with contextlib.suppress(OSError):
@@ -125,28 +125,28 @@ def _prepare_streams() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    """Say a warning once, at once; how often it came is said at the end."""
+    """Print a warning once, immediately; how often it occurred is printed at the end."""
     if issubclass(category, SteelyardWarning):
         line = _one_line(str(message))
-        word = "" if issubclass(category, SteelyardNote) else "warning: "
-        _said[word + line] += 1
-        if _said[word + line] == 1:
-            print(word + line, file=sys.stderr)
+        prefix = "" if issubclass(category, SteelyardNote) else "warning: "
+        _warning_counts[prefix + line] += 1
+        if _warning_counts[prefix + line] == 1:
+            print(prefix + line, file=sys.stderr)
 
 
 def _count_warnings() -> None:
-    for line, times in _said.items():
+    for line, times in _warning_counts.items():
         if times > 1 and line.startswith("warning: "):
-            short = show.shortened(line.removeprefix("warning: "), 60)
+            short = console.shortened(line.removeprefix("warning: "), 60)
             print(f"warning: that came {times} times: {short}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:
-    """What is wrong with the words of a command, and where its help is."""
+    """The usage error, and the command that prints the help."""
     message = mask_addresses(error.format_message() if hasattr(error, "format_message") else str(error))
     context = getattr(error, "ctx", None)
     return f"{_one_line(message).rstrip('.')}; see '{context.command_path if context else 'steelyard'} --help'"
 
 
 def _one_line(text: str) -> str:
-    return show.plain(" ".join(text.split()))
+    return console.plain(" ".join(text.split()))

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
+from steelyard.cli.engine_options import EngineName, Workers, folder_for
 from steelyard.cli.options import (
     Answers,
-    EngineName,
     Files,
     Json,
     LayoutName,
     Overwrite,
     Rename,
-    Workers,
-    folder_for,
     output_option,
     renames,
     source_of,
-    spoken,
+    title_of,
 )
+from steelyard.cli.progress_display import progress_bar
+from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent
 from steelyard.foundation.store_address import Place, place_of
 
@@ -70,7 +70,7 @@ def run(
         return
     if output:
         check_output(output, ANSWERS, inputs=files, overwrite=overwrite)
-    with show.progress(f"Reading {spoken(files)}") as progress:
+    with progress_bar(f"Reading {title_of(files)}") as progress:
         found = sy.read_answers(
             source_of(files), answers=answers, rename=renames(rename), layout=layout, progress=progress
         )
@@ -79,7 +79,7 @@ def run(
         put(lost if unreadable else found.table, output)
     size = found.table.height
     if json:
-        show.as_json(
+        console.as_json(
             {"answers": found.kind, "reason": found.reason, "responses": size, "unreadable": found.unreadable}
             | {"undecided": found.undecided, "cut": found.cut, "costly": found.costly}
             | ({"responses_unreadable": _ends(lost)} if unreadable else {})
@@ -87,10 +87,10 @@ def run(
         )
         return
     if unreadable:
-        shown = [(each["question"], show.shortened(each["end"], 100)) for each in _ends(lost)[:MOST_SHOWN]]
+        shown = [(each["question"], console.shortened(each["end"], 100)) for each in _ends(lost)[:MOST_SHOWN]]
         title = f"{lost.height:,} of {size:,} responses have no readable answer; how the first of them end"
-        show.table(title, ("question", "end of the response"), shown, text=True)
-        show.say(
+        print_table(title, ("question", "end of the response"), shown, text=True)
+        console.say(
             f"Table written to {place_of(output)}"
             if output
             else "Not saved: add -o unreadable.parquet to keep them all."
@@ -99,60 +99,63 @@ def run(
     _show_kind(found.kind, found.reason)
     _show_rules(size, found.rules.to_dicts(), found.merged.height, found.merged.head(SHOWN).to_dicts())
     part = percent(found.unreadable / size)
-    show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    console.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
     _show_cut(found.cut)
     if found.unreadable:
         named = shlex.join(str(place_of(file)) for file in files)
         kind = f" --answers {shlex.quote(answers)}" if answers != "auto" else ""
-        show.say(f"To see them: steelyard answers {named}{kind} --only-unreadable")
+        console.say(f"To see them: steelyard answers {named}{kind} --only-unreadable")
     _show_doubts(found.undecided, found.costly)
-    show.say(f"Table written to {place_of(output)}" if output else "Not saved: add -o read.parquet to keep the table.")
+    console.say(
+        f"Table written to {place_of(output)}" if output else "Not saved: add -o read.parquet to keep the table."
+    )
 
 
 def _over_parts(folder: Place, output: Place, engine: str, json: bool, **options: Any) -> None:
     """Let an engine read the answers of a folder of parts, and say what came of it."""
-    from steelyard.engine.answers_parts import answers_of_parts
     from steelyard.engine.engines import engine_of
+    from steelyard.engine.read_answers import answers_of_parts
 
-    with show.progress(f"Reading {folder}") as progress:
+    with progress_bar(f"Reading {folder}") as progress:
         found = answers_of_parts(folder, output, engine_of(engine), progress=progress, **options)
     summary = found.summary()
     if json:
-        show.as_json(summary)
+        console.as_json(summary)
         return
     _show_kind(found.kind, found.reason)
     _show_rules(found.responses, summary["rules"], found.classes, found.merged)
     part = percent(found.unreadable / max(1, found.responses))
-    show.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    console.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
     _show_cut(found.cut)
     _show_doubts(found.undecided, found.costly)
-    show.say(f"Tables written to {output}, one part for every part that was read")
+    console.say(f"Tables written to {output}, one part for every part that was read")
 
 
 def _show_kind(kind: str | None, reason: str | None) -> None:
     """Print which kind the answers were read as, and why."""
-    show.say(f"{kind}: {reason or 'named with --answers'}")
+    console.say(f"{kind}: {reason or 'named with --answers'}")
 
 
 def _show_rules(size: int, rules: list[dict[str, Any]], classes: int, merged: list[dict[str, Any]]) -> None:
     """Print how answers were read, and some that are the same in several spellings."""
     rows = [(each["rule"], f"{each['responses']:,}", percent(each["share"])) for each in rules]
-    show.table(f"How {size:,} answers were read", ("rule", "responses", "%"), rows)
+    print_table(f"How {size:,} answers were read", ("rule", "responses", "%"), rows)
     merges = [
-        (each["question"], str(each["responses"]), show.shortened("  =  ".join(each["spellings"]))) for each in merged
+        (each["question"], str(each["responses"]), console.shortened("  =  ".join(each["spellings"])))
+        for each in merged
     ]
     if merges:
         title = f"The same answer in several spellings: the first of {classes:,}"
-        show.table(title, ("question", "responses", "spellings"), merges)
+        print_table(title, ("question", "responses", "spellings"), merges)
 
 
 def _show_cut(cut: int) -> None:
     if cut:
-        show.say(f"{cut:,} of these were cut off by their length limit before they marked an answer.")
+        console.say(f"{cut:,} of these were cut off by their length limit before they marked an answer.")
 
 
 def _show_doubts(undecided: int, costly: int) -> None:
     if undecided:
-        show.say(f"{undecided:,} answers could not be told from another one in time: they stay apart.")
+        console.say(f"{undecided:,} answers could not be told from another one in time: they stay apart.")
     if costly:
-        show.say(f"{costly:,} answers are too costly to read for their length: they are compared as written.")
+        console.say(f"{costly:,} answers are too costly to read for their length: they are compared as written.")

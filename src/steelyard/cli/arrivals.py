@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from steelyard.cli.show import aside, shortened
-from steelyard.cli.time_left import TimeLeft, left_words
+from steelyard.cli.console import aside, shortened
+from steelyard.cli.progress_display import TimeLeft, time_left_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,12 +33,12 @@ def arrivals(samples: Mapping[str, int], kind: str, *, may_stop: bool = False) -
     expected = [(sample, source) for source, count in samples.items() for sample in range(count)]
     if not may_stop:
         expected.sort()
-    n, most = len(expected), "at most " if may_stop else ""
-    came: dict[Key, Draw] = {}
+    n, limit = len(expected), "at most " if may_stop else ""
+    received: dict[Key, Draw] = {}
     read: dict[Key, str | None] = {}
 
     def keep(draw: Draw) -> None:
-        came[key_of(draw)] = draw
+        received[key_of(draw)] = draw
         answer = answer_of(draw, kind)
         read[key_of(draw)] = answer if answer and normal_form(answer) else None
 
@@ -46,24 +46,27 @@ def arrivals(samples: Mapping[str, int], kind: str, *, may_stop: bool = False) -
 
         def log(draw: Draw) -> None:
             keep(draw)
-            left = "" if may_stop else left_words(end.at(len(came) / n))
-            aside(f"{len(came)} of {most}{n}: sample {numbered(*key_of(draw))}: {said(draw, read[key_of(draw)])}{left}")
+            left = "" if may_stop else time_left_text(end.at(len(received) / n))
+            text = answer_text(draw, read[key_of(draw)])
+            aside(f"{len(received)} of {limit}{n}: sample {numbered(*key_of(draw))}: {text}{left}")
 
         yield log
         return
     from rich.console import Console
     from rich.live import Live
 
-    with Live(_drawn(expected, came, read), console=Console(stderr=True), transient=True, refresh_per_second=8) as live:
+    with Live(
+        _drawn(expected, received, read), console=Console(stderr=True), transient=True, refresh_per_second=8
+    ) as live:
 
         def show(draw: Draw) -> None:
             keep(draw)
-            live.update(_drawn(expected, came, read, "" if may_stop else left_words(end.at(len(came) / n))))
+            live.update(_drawn(expected, received, read, "" if may_stop else time_left_text(end.at(len(received) / n))))
 
         yield show
 
 
-def said(draw: Draw, answer: str | None) -> str:
+def answer_text(draw: Draw, answer: str | None) -> str:
     """What a sample answers, in a few words."""
     if draw.choice is None:
         return f"failed: {draw.reason}"
@@ -99,28 +102,28 @@ def numbered(sample: int, source: str | None) -> str:
 
 
 def _drawn(
-    expected: Sequence[Key], came: dict[Key, Draw], read: dict[Key, str | None], left: str = ""
+    expected: Sequence[Key], received: dict[Key, Draw], read: dict[Key, str | None], left: str = ""
 ) -> RenderableType:
     from rich import box
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
     for column, wide in (("sample", False), ("answer", True), ("tokens", False), ("the response ends", True)):
-        drawn.add_column(column, justify="left" if wide else "right", min_width=None if wide else 6, no_wrap=True)
+        table.add_column(column, justify="left" if wide else "right", min_width=None if wide else 6, no_wrap=True)
     for key in expected:
-        draw = came.get(key)
+        draw = received.get(key)
         if draw is None:
-            drawn.add_row(numbered(*key), Text("…", style="dim"), "", "")
+            table.add_row(numbered(*key), Text("…", style="dim"), "", "")
             continue
         tokens = "" if draw.choice is None or draw.choice.tokens is None else str(draw.choice.tokens)
         ending = draw.choice.text.strip()[-46:] if draw.choice else ""
         readable = read[key] is not None
         style = "bold" if readable else "yellow" if draw.choice else "red"
-        drawn.add_row(
-            numbered(*key), Text(said(draw, read[key]), style=style), tokens, Text(shortened(ending, 46), "dim")
+        table.add_row(
+            numbered(*key), Text(answer_text(draw, read[key]), style=style), tokens, Text(shortened(ending, 46), "dim")
         )
     answers = [answer for _, answer in sorted(read.items()) if answer is not None]
-    there = f"{len(came)} of {len(expected)}{left}"
-    return Group(drawn, Text(f"{there}   {running(answers)}" if answers else there))
+    count = f"{len(received)} of {len(expected)}{left}"
+    return Group(table, Text(f"{count}   {running(answers)}" if answers else count))

@@ -8,29 +8,28 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import show
-from steelyard.cli.ballot_view import About, as_object, show_ballot, show_reading
+from steelyard.cli import console
+from steelyard.cli.ask_view import About, as_object, show_ballot, show_reading, show_turns, turns_object
 from steelyard.cli.completion import complete_prompt
-from steelyard.cli.options import (
+from steelyard.cli.costs import say_spent, spent_object
+from steelyard.cli.options import Json, Seed, n_option
+from steelyard.cli.progress_display import ServedProgress
+from steelyard.cli.sampling_options import (
     PROMPT,
+    ConfirmAbove,
+    DryRun,
     FrugalRule,
-    Json,
     KeyEnvs,
     Models,
-    Seed,
     Temperature,
+    TokenPrice,
     TopP,
     Upstreams,
     VerifierModel,
     VerifierName,
     VerifierUpstream,
-    n_option,
     upstream_options,
 )
-from steelyard.cli.server_options import Shown
-from steelyard.cli.spend_options import ConfirmAbove, DryRun, TokenPrice
-from steelyard.cli.spent_view import say_spent, spent_object
-from steelyard.cli.turns_view import show_turns, turns_object
 from steelyard.foundation.errors import SteelyardWarning
 
 EXAMPLE = (
@@ -84,7 +83,7 @@ def run(
 ) -> None:
     """Ask one question many times, show the samples coming in, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
-    from steelyard.cli.estimating import Spending, check_spending
+    from steelyard.cli.costs import Spending, check_spending
     from steelyard.sampling.ask.ask import ask
     from steelyard.sampling.ask.prepare import prepare
     from steelyard.sampling.command_estimates import estimate_ask
@@ -105,16 +104,16 @@ def run(
         estimates = estimate_ask(prepared, on_demand=frugal is not None)
         if not Spending(prices, dry_run, confirm_above, json).should_send(estimates, "samples"):
             return
-    shown = Shown(lambda: arrivals(samples, prepared.kind, may_stop=prepared.cascade is not None))
+    shown = ServedProgress(lambda: arrivals(samples, prepared.kind, may_stop=prepared.cascade is not None))
     asked = ask(question, **options, progress=shown.progress, serve=shown.serve)
     if asked.stopped and not asked.cascade:
-        show.note(f"stopped after {asked.stopped.samples} of {sum(samples.values())} samples: {asked.stopped.why}")
+        console.note(f"stopped after {asked.stopped.samples} of {sum(samples.values())} samples: {asked.stopped.why}")
     about = About(asked.question, asked.model, asked.method, asked.score, asked.plan, list(asked.upstreams))
     if json:
         turns = {"cascade": turns_object(asked.cascade)} if asked.cascade else {}
         read_by = {"read_by": vars(asked.read_by)} if asked.read_by else {}
         spent = {"spent": spent_object(asked.spent, prices)}
-        show.as_json({**as_object(asked, asked.draws, about), **turns, **read_by, **spent})
+        console.as_json({**as_object(asked, asked.draws, about), **turns, **read_by, **spent})
         return
     show_ballot(asked, asked.draws, about)
     if asked.read_by:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.completion import complete_table
 from steelyard.cli.options import (
     Answers,
@@ -24,6 +24,7 @@ from steelyard.cli.options import (
     names,
     renames,
 )
+from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent, points
 from steelyard.foundation.errors import SettingError
 
@@ -77,34 +78,39 @@ def run(
     """Say which of two voters is better on the same questions, by how much, and where they differ."""
     from steelyard.evaluation.compare import compare
 
-    first, second, responses, voter = _asked(a, b, on, names(method) or [])
+    first, second, responses, voter = _what_to_compare(a, b, on, names(method) or [])
     options = {"score": score, "source": source, "answers": answers, "rename": renames(rename), "layout": layout}
     options |= {"labels": labels}
-    found = compare(first, second, on=responses, method=voter, calibrate=calibrate, seed=seed, n=n, **options)
-    differing = found.differing()
+    comparison = compare(first, second, on=responses, method=voter, calibrate=calibrate, seed=seed, n=n, **options)
+    differing = comparison.differing()
     figures = {}
-    if found.labelled:
-        values = (*found.accuracies(seed), found.difference(seed))
+    if comparison.labelled:
+        values = (*comparison.accuracies(seed), comparison.difference(seed))
         figures = {
             name: {"value": float(v), "se": v.se, "low": v.low, "high": v.high}
             for name, v in zip(("a", "b", "difference"), values, strict=True)
         }
     if json:
-        sizes = {"questions": found.table.height, "differing": differing.to_dicts()}
-        show.as_json({"names": list(found.names), **figures, **sizes})
+        sizes = {"questions": comparison.table.height, "differing": differing.to_dicts()}
+        console.as_json({"names": list(comparison.names), **figures, **sizes})
         return
-    titles = dict(zip(("a", "b", "difference"), (*found.names, "difference"), strict=True))
+    titles = dict(zip(("a", "b", "difference"), (*comparison.names, "difference"), strict=True))
     rows = [
         (titles[k], *(points(f[x]) if k == "difference" else percent(f[x]) for x in ("value", "low", "high")))
         for k, f in figures.items()
     ]
-    show.table(f"{found.table.height} questions decided by both (%)", ("", "accuracy", "from", "to"), rows)
-    heads = ("question", *found.names)
-    told = [(show.shortened(q, 40), _told(x, r), _told(y, s)) for q, x, r, y, s in differing.head(SHOWN).iter_rows()]
-    show.table(f"They differ on {differing.height}; the first of them", heads, told)
+    print_table(f"{comparison.table.height} questions decided by both (%)", ("", "accuracy", "from", "to"), rows)
+    heads = ("question", *comparison.names)
+    cells = [
+        (console.shortened(q, 40), _answer_cell(x, r), _answer_cell(y, s))
+        for q, x, r, y, s in differing.head(SHOWN).iter_rows()
+    ]
+    print_table(f"They differ on {differing.height}; the first of them", heads, cells)
 
 
-def _asked(a: str, b: str | None, on: Path | None, methods: list[str]) -> tuple[str, str, Path | None, str | None]:
+def _what_to_compare(
+    a: str, b: str | None, on: Path | None, methods: list[str]
+) -> tuple[str, str, Path | None, str | None]:
     """The two to compare, the responses they vote on, and the method for files of responses."""
     if b is None:
         if len(methods) != 2 or on is not None:
@@ -117,6 +123,6 @@ def _asked(a: str, b: str | None, on: Path | None, methods: list[str]) -> tuple[
     return a, b, on, methods[0] if methods else None
 
 
-def _told(answer: str | None, correct: bool | None) -> str:
+def _answer_cell(answer: str | None, correct: bool | None) -> str:
     """An answer, and whether it is correct where that is known."""
-    return show.shortened(str(answer), 30) + {True: " (correct)", False: "", None: ""}[correct]
+    return console.shortened(str(answer), 30) + {True: " (correct)", False: "", None: ""}[correct]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.options import Json, Overwrite, Seed, output_option
 
 EXAMPLE = "Example: steelyard demo -o demo"
@@ -69,18 +69,20 @@ def run(
     if missing_packages():
         steps.pop()  # the report; what it needs is said at the end
     if json:
-        show.as_json({"steps": [{"command": command, "found": _found(verb, given)} for command, verb, given in steps]})
+        console.as_json(
+            {"steps": [{"command": command, "found": _found(verb, given)} for command, verb, given in steps]}
+        )
         check_charts()
         return
     for command, verb, given in steps:
-        show.step(command)
+        console.step(command)
         verb(**given)
-    show.say("\nA small language model answered 1,000 word problems 64 times each, and a process")
-    show.say("reward model scored every step (docs/grid.md); 'steelyard grid' lists other pairs.")
-    show.say("Now a file of your own:")
-    show.say("  steelyard evaluate FILE")
+    console.say("\nA small language model answered 1,000 word problems 64 times each, and a process")
+    console.say("reward model scored every step (docs/grid.md); 'steelyard grid' lists other pairs.")
+    console.say("Now a file of your own:")
+    console.say("  steelyard evaluate FILE")
     check_charts()
-    show.say(f"\nAll of it on one page, to look at and to show: {page}")
+    console.say(f"\nAll of it on one page, to look at and to show: {page}")
 
 
 def _found(verb: Callable[..., None], given: dict[str, Any]) -> Any:

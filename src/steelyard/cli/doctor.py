@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli import show
-from steelyard.cli.options import (
+from steelyard.cli import console
+from steelyard.cli.engine_options import EngineName
+from steelyard.cli.options import Json, output_option
+from steelyard.cli.sampling_options import (
     AnyUpstreams,
-    EngineName,
-    Json,
     KeyEnvs,
     Models,
     VerifierModel,
     VerifierName,
     VerifierUpstream,
-    output_option,
     upstream_options,
 )
 
 if TYPE_CHECKING:
-    from steelyard.cli.defaults_file import Given
-    from steelyard.cli.diagnosis.finding import Finding
+    from steelyard.cli.config import Default
+    from steelyard.cli.diagnosis import Finding
 
 EXAMPLE = "Example: steelyard doctor --upstream http://127.0.0.1:8000/v1 --model my-model --verifier logprob"
 COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
@@ -53,23 +52,23 @@ def run(
     )  # fmt: skip
     red = sum(finding.status == "red" for finding in findings)
     if json:
-        show.as_json({"ok": not red, "checks": [_as_object(finding) for finding in findings]})
+        console.as_json({"ok": not red, "checks": [_as_object(finding) for finding in findings]})
     else:
         section = ""
         for finding in findings:
             if finding.upstream != section:
                 section = finding.upstream
-                show.say(f"\n{section}:" if section else "")
+                console.say(f"\n{section}:" if section else "")
             _say(finding)
         problems = "1 problem" if red == 1 else f"{red} problems"
-        show.say(f"\n{problems} to fix." if red else "\nAll is well.")
+        console.say(f"\n{problems} to fix." if red else "\nAll is well.")
     if red:
         raise typer.Exit(1)
 
 
-def _settings(given: list[Given]) -> Iterator[Finding]:
+def _settings(given: list[Default]) -> Iterator[Finding]:
     """What steelyard.toml and the environment say, one line for each place."""
-    from steelyard.cli.diagnosis.finding import GOOD, Finding
+    from steelyard.cli.diagnosis import GOOD, Finding
 
     where = Path("steelyard.toml").resolve()
     if not where.exists():
@@ -88,6 +87,6 @@ def _as_object(finding: Finding) -> dict[str, str]:
 def _say(finding: Finding) -> None:
     """One line, and under it how to fix what is not well."""
     colour, end = (COLOURS[finding.status], "\x1b[0m") if sys.stdout.isatty() else ("", "")
-    print(f"{colour}{finding.status:<4}{end}  {finding.name:<9}  {show.plain(finding.found)}")
+    print(f"{colour}{finding.status:<4}{end}  {finding.name:<9}  {console.plain(finding.found)}")
     if finding.fix:
-        show.say(f"      {'':<9}  → {finding.fix}")
+        console.say(f"      {'':<9}  → {finding.fix}")

@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steelyard.cli import show
-from steelyard.cli.doubtful_accuracy import warn_of_accuracy
-from steelyard.cli.engine_evaluation import check_engine, measured_by
-from steelyard.cli.frugal_view import check_frugal, frugal_view
+from steelyard.cli import console
+from steelyard.cli.engine_options import EngineName, Workers, check_engine, measured_by
+from steelyard.cli.evaluate_view import (
+    check_frugal,
+    refuse_beside_plan,
+    replay,
+    show_frugal,
+    show_replay,
+    warn_of_accuracy,
+)
 from steelyard.cli.options import (
     Answers,
-    EngineName,
     Files,
     Json,
     Labels,
     LayoutName,
     Rename,
     ScoreName,
-    ScorePrice,
     Seed,
     SourceName,
-    Workers,
     calibrate_option,
     method_option,
     n_option,
@@ -32,9 +35,11 @@ from steelyard.cli.options import (
     numbers,
     renames,
     source_of,
-    spoken,
+    title_of,
 )
-from steelyard.cli.replay_view import refuse_beside_plan, replay, show_replay
+from steelyard.cli.progress_display import progress_bar
+from steelyard.cli.sampling_options import ScorePrice
+from steelyard.cli.text_tables import print_accuracies, print_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -132,23 +137,23 @@ def run(
     if frugal is not None and chosen is None:
         chosen = ["calibrated"]
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
-    with show.progress(f"Reading {spoken(files)}") as counted:
+    with progress_bar(f"Reading {title_of(files)}") as counted:
         read = sy.read(
             source_of(files), **reading, need_score=scored, texts=frugal is not None, progress=counted
         )  # fmt: skip
     pool = need_labels(read)
     if chosen is None and score == NO_SCORE:
         chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
-        show.note(f"without scores there are {', '.join(chosen)}; 'steelyard score' adds scores to a file")
+        console.note(f"without scores there are {', '.join(chosen)}; 'steelyard score' adds scores to a file")
     cal, test = pool.split(PART if calibrate is None else calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
     sizes = {"calibration_questions": cal.n_questions, "test_questions": test.n_questions, "seed": seed}
     if frugal is not None:
         prices = {} if price_score is None else {"price": price_score}
-        with show.progress("Replaying"):
+        with progress_bar("Replaying"):
             replayed = evaluate_frugal(chosen or [], cal, test, frugal, n=numbers(n), seed=seed, **prices)
-        frugal_view(replayed, {"rule": frugal, **sizes, "score": pool.origin.score}, json)
+        show_frugal(replayed, {"rule": frugal, **sizes, "score": pool.origin.score}, json)
         return
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
     listed, drawn = all_methods(cal) if chosen is None else chosen, {"n": numbers(n), "resamples": draws, "seed": seed}
@@ -163,7 +168,7 @@ def run(
     about = {**sizes, "changes": _changes(listed, cal, test)}
     if json:
         found = {"rows": result.to_dicts(), **about, "score": pool.origin.score, "resamples": draws}
-        show.as_json(found | {"confidence": trust.to_dicts()})
+        console.as_json(found | {"confidence": trust.to_dicts()})
         return
     _show(result, trust, listed, test.n, about)
 
@@ -173,14 +178,14 @@ def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int,
     from steelyard.voting.methods import method_class
 
     oracles = {name for name in methods if method_class(name).oracle}
-    show.accuracy_table(result, about["calibration_questions"], about["test_questions"], oracles)
+    print_accuracies(result, about["calibration_questions"], about["test_questions"], oracles)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
-        show.table(f"Is the confidence calibrated? At n = {n}, smaller is better", trust.columns, rows)
+        print_table(f"Is the confidence calibrated? At n = {n}, smaller is better", trust.columns, rows)
     without = [name for name in methods if name not in {*oracles, *trust["method"]}]
     if without:
-        show.tell(f"No confidence, as no probability was learned: {', '.join(without)}.")
-    show.tell("\n".join(about["changes"].values()))
+        console.tell(f"No confidence, as no probability was learned: {', '.join(without)}.")
+    console.tell("\n".join(about["changes"].values()))
 
 
 def _changes(methods: list[str], cal: LabelledPool, test: LabelledPool) -> dict[str, str]:
@@ -204,7 +209,7 @@ def _measured(
     import steelyard as sy
     from steelyard.evaluation.method_tables import confidence_table
 
-    with show.progress("Evaluating") as progress:
+    with progress_bar("Evaluating") as progress:
         result = sy.evaluate(methods, cal, test, progress=progress, **drawn)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sy.SteelyardWarning)

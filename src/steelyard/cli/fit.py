@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steelyard.cli import show
-from steelyard.cli.frugal_view import check_frugal
+from steelyard.cli import console
+from steelyard.cli.evaluate_view import check_frugal
+from steelyard.cli.methods import settings_from
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -20,7 +21,6 @@ from steelyard.cli.options import (
     Overwrite,
     Rename,
     ScoreName,
-    ScorePrice,
     Seed,
     SourceName,
     calibrate_option,
@@ -30,9 +30,11 @@ from steelyard.cli.options import (
     output_option,
     renames,
     source_of,
-    spoken,
+    title_of,
 )
-from steelyard.cli.setting_words import settings_from
+from steelyard.cli.progress_display import progress_bar
+from steelyard.cli.sampling_options import ScorePrice
+from steelyard.cli.text_tables import print_mix, print_table, print_weights
 from steelyard.evaluation.percentages import percent, points
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ def run(
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
         check_output(output, PLAN, inputs=[*files, unlabelled], overwrite=overwrite)
-    with show.progress(f"Reading {spoken(files)}") as progress:
+    with progress_bar(f"Reading {title_of(files)}") as progress:
         options: dict[str, Any] = {"source": source, "rename": renames(rename), "layout": layout, "answers": answers}
         options |= {"labels": labels}
         reads: dict[str, Any] = {"need_score": voter.scored, "texts": frugal is not None, "progress": progress}
@@ -119,7 +121,7 @@ def run(
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
     if named is None and source is not None and len(pool.sources) < 2:
-        show.note(f"one source, {pool.sources[0]!r}: there is no committee, so the plan is {DEFAULT}")
+        console.note(f"one source, {pool.sources[0]!r}: there is no committee, so the plan is {DEFAULT}")
         voter = configured(DEFAULT, seeded | settings_from(sy.method_class(DEFAULT), settings))
     if named is None and not isinstance(pool, sy.LabelledPool):
         voter = _without_labels(pool)
@@ -128,15 +130,15 @@ def run(
     if output:
         voter.save(output, overwrite=overwrite)
     if json:
-        show.as_json({**voter.summary(), **learned})
+        console.as_json({**voter.summary(), **learned})
         return
     if learned:
-        show.tell(learned["explained"])
-        show.say()
-    _show(voter, learned, spoken(files), pool)
-    show.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
+        console.tell(learned["explained"])
+        console.say()
+    _show(voter, learned, title_of(files), pool)
+    console.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
     if output:
-        show.say(f"Next: steelyard vote FILE --plan {shlex.quote(str(output))} -o verdicts.parquet")
+        console.say(f"Next: steelyard vote FILE --plan {shlex.quote(str(output))} -o verdicts.parquet")
 
 
 def _fitted(voter: Method, pool: Pool, n: int | None, more: dict[str, Pool]) -> Method:
@@ -159,7 +161,7 @@ def _frugal(voter: Method, pool: Pool, rule: str | None, price: float | None) ->
         return learn_confidence(voter, need_labels(pool))
     learned = learn_asking(voter, need_labels(pool), price=PRICE if price is None else price)
     if learned.asking_:
-        show.note(learned.asking_.explain())
+        console.note(learned.asking_.explain())
     return learned
 
 
@@ -168,9 +170,9 @@ def _without_labels(pool: Pool) -> Method:
     import steelyard as sy
 
     if len(pool.sources) > 1:
-        show.note("no labels: the plan is consensus, every source weighs what its agreement with the others shows")
+        console.note("no labels: the plan is consensus, every source weighs what its agreement with the others shows")
         return sy.method_class("consensus")()
-    show.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
+    console.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
     return sy.method_class("vanilla")()
 
 
@@ -190,21 +192,21 @@ def _show(voter: Method, learned: dict[str, Any], where: str, pool: Pool) -> Non
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
     found = voter.summary()
     plain = [(name, value) for name, value in found.items() if name not in ("mix", "sources") and value is not None]
-    rows = [(names.get(name, name), show.value(value)) for name, value in plain]
-    show.table(f"Fitted {voter.name} on {where}", ("", "value"), rows)
+    rows = [(names.get(name, name), console.value(value)) for name, value in plain]
+    print_table(f"Fitted {voter.name} on {where}", ("", "value"), rows)
     if voter.mix_:
-        show.mix(voter.mix_)
+        print_mix(voter.mix_)
     if "sources" in found:
         worth = [(name, f"{weight:.2f}") for name, weight in found["sources"].items()]
-        show.table("What every source is worth", ("source", "weight"), worth)
+        print_table("What every source is worth", ("source", "weight"), worth)
     if hasattr(voter, "weight"):
-        show.beam(voter.weight, *(() if voter.mix_ else _seen(pool)))
+        print_weights(voter.weight, *(() if voter.mix_ else _seen(pool)))
     if learned:
         steps = learned["learning_curve"]
         cells = [(str(row["questions"]), points(row["gain"]), percent(row["se"])) for row in steps]
         title = f"Gain over majority in points, by how many of the {pool.n_questions:,} questions it learns from"
-        show.table(title, ("questions", "gain", "error"), cells)
-        show.say("Each gain is measured on questions that were left out of the fit; error: its standard error.\n")
+        print_table(title, ("questions", "gain", "error"), cells)
+        console.say("Each gain is measured on questions that were left out of the fit; error: its standard error.\n")
 
 
 def _seen(pool: Pool) -> tuple[float, float]:

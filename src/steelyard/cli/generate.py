@@ -8,27 +8,22 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from steelyard.cli.completion import complete_prompt
-from steelyard.cli.options import (
-    ANSWERS_BY_PROMPT,
+from steelyard.cli.engine_options import EngineName, WorkerRange
+from steelyard.cli.options import ANSWERS_BY_PROMPT, SEED, Json, Rename, n_option, output_option, renames, without_none
+from steelyard.cli.sampling_options import (
     PROMPT,
-    SEED,
-    EngineName,
-    Json,
+    ConfirmAbove,
+    DryRun,
     KeyEnvs,
     MaxFailures,
     Models,
-    Rename,
+    Probe,
     Temperature,
+    TokenPrice,
     TopP,
     Upstreams,
-    n_option,
-    only_given,
-    output_option,
-    renames,
     upstream_options,
 )
-from steelyard.cli.run_engine import WorkerRange
-from steelyard.cli.spend_options import ConfirmAbove, DryRun, Probe, TokenPrice
 
 if TYPE_CHECKING:
     from steelyard.sampling.progress import Progress
@@ -128,12 +123,11 @@ def run(
 ) -> None:
     """Sample an LLM n times per question; the same command again goes on where it was stopped."""
     arguments = dict(locals())
-    from steelyard.cli.estimating import Spending, check_spending, estimate_options
-    from steelyard.cli.generating import sample, send_probe, should_send, tell
-    from steelyard.cli.live_progress import live
-    from steelyard.cli.run_engine import logged, need_engine
-    from steelyard.cli.server_options import Shown
-    from steelyard.engine.parted_generate import generate_parts
+    from steelyard.cli.costs import Spending, check_spending, estimate_options
+    from steelyard.cli.engine_options import logged, need_engine
+    from steelyard.cli.generate_view import sample, send_probe, should_send, tell
+    from steelyard.cli.progress_display import ServedProgress, live
+    from steelyard.engine.generate import generate_parts
     from steelyard.foundation.errors import SettingError
     from steelyard.sampling.generate.generate_order import GenerateOptions
     from steelyard.sampling.generate.generate_run import generate
@@ -143,8 +137,8 @@ def run(
     asked_of = upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])
     estimating = estimate_options(dry_run, confirm_above, probe, engine=engine, fork=fork)
-    shown: Shown[Progress] = Shown(lambda: live("Sampling"))
-    chosen = only_given(**{name: arguments[name] for name in GenerateOptions.__annotations__})
+    shown: ServedProgress[Progress] = ServedProgress(lambda: live("Sampling"))
+    chosen = without_none(**{name: arguments[name] for name in GenerateOptions.__annotations__})
     options = cast(GenerateOptions, chosen | {"rename": renames(rename)} | asked_of)
     spending = Spending(prices, dry_run, confirm_above, json)
     if probe is not None:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from steelyard.cli import show
+from steelyard.cli import console
+from steelyard.cli.engine_options import EngineName, Workers, no_overwrite
 from steelyard.cli.options import (
-    EngineName,
     Files,
     Json,
     LayoutName,
     Overwrite,
     Rename,
-    Workers,
-    no_overwrite,
     output_option,
     parts_option,
     renames,
     source_of,
-    spoken,
+    title_of,
 )
+from steelyard.cli.progress_display import progress_bar
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.store_address import place_of
 
@@ -57,18 +56,18 @@ def run(
 def _over_parts(files: list[Path], output: Path, engine: str, parts: int | None, json: bool, **options: Any) -> None:
     """Let an engine read the files, one per worker, into a folder of parts."""
     from steelyard.engine.engines import engine_of
-    from steelyard.engine.import_parts import import_parts
+    from steelyard.engine.import_table import import_parts
 
     if parts is None:
         raise SettingError("--engine writes a folder of parts: say how many with --parts, as --parts 64")
-    with show.progress(f"Reading {spoken(files)}") as progress:
+    with progress_bar(f"Reading {title_of(files)}") as progress:
         found = import_parts(files, place_of(output), parts, engine_of(engine), progress=progress, **options)
     _tell(output, json, sum(found.rows), found.made["questions"], list(found.columns))
 
 
 def _tell(output: Path, json: bool, responses: int, questions: int, columns: list[str]) -> None:
     if json:
-        show.as_json({"responses": responses, "questions": questions, "columns": columns})
+        console.as_json({"responses": responses, "questions": questions, "columns": columns})
         return
-    show.say(f"{responses:,} responses to {questions:,} questions written to {place_of(output)}")
-    show.say(f"Columns: {', '.join(columns)}")
+    console.say(f"{responses:,} responses to {questions:,} questions written to {place_of(output)}")
+    console.say(f"Columns: {', '.join(columns)}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.options import Json
+from steelyard.cli.text_tables import print_table
 
 EXAMPLE = "Example: steelyard layouts"
 
@@ -14,7 +15,9 @@ def run(json: Json = False) -> None:
 
     rows = [(layout.name, layout.title, layout.about) for layout in every_layout()]
     if json:
-        show.as_json({"layouts": [dict(zip(("name", "title", "about"), row, strict=True)) for row in rows]})
+        console.as_json({"layouts": [dict(zip(("name", "title", "about"), row, strict=True)) for row in rows]})
         return
-    show.table("Layouts, in the order in which they are tried", ("name", "what it is", "what is read"), rows, text=True)
-    show.say("A file is read by the first that recognises it; --layout NAME chooses another.")
+    print_table(
+        "Layouts, in the order in which they are tried", ("name", "what it is", "what is read"), rows, text=True
+    )
+    console.say("A file is read by the first that recognises it; --layout NAME chooses another.")

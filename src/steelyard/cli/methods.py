@@ -1,22 +1,25 @@
-"""steelyard methods: which methods there are, and what can be set of each."""
+"""steelyard methods: list the methods and explain their settings; parse settings given as KEY=VALUE."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from inspect import cleandoc
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.completion import complete_method
 from steelyard.cli.options import Json
-from steelyard.foundation.errors import SettingError
+from steelyard.cli.text_tables import print_table
+from steelyard.foundation.errors import SettingError, did_you_mean
 
 if TYPE_CHECKING:
     from steelyard import Method
+    from steelyard.voting.methods.base.setting import Setting
 
 EXAMPLE = "Example: steelyard methods\n\nExample: steelyard methods kde"
 
@@ -40,12 +43,14 @@ def _list(json: bool) -> None:
 
     found = [_about(name) for name in sy.method_names()]
     if json:
-        show.as_json({"methods": found})
+        console.as_json({"methods": found})
         return
     rows = [(row["method"], _kind(row), row["package"], row["what"]) for row in found]
-    show.table("Methods", ("method", "", "package", "what it does"), rows, text=True)
-    show.say("Learns: it needs labels to be fitted. Oracle: it reads labels when it votes, and can only be measured.")
-    show.say("The settings of one: steelyard methods NAME")
+    print_table("Methods", ("method", "", "package", "what it does"), rows, text=True)
+    console.say(
+        "Learns: it needs labels to be fitted. Oracle: it reads labels when it votes, and can only be measured."
+    )
+    console.say("The settings of one: steelyard methods NAME")
 
 
 def _about(name: str) -> dict[str, Any]:
@@ -81,16 +86,16 @@ def _explain(name: str, json: bool) -> None:
     ]
     example = _example(kind, settings)
     if json:
-        show.as_json({**_about(name), "settings": settings, "example": example})
+        console.as_json({**_about(name), "settings": settings, "example": example})
         return
     about = _about(name)
-    show.say(f"{name} (package {about['package']}{', ' * bool(_kind(about))}{_kind(about)}): {about['what']}\n")
+    console.say(f"{name} (package {about['package']}{', ' * bool(_kind(about))}{_kind(about)}): {about['what']}\n")
     if settings:
         rows = [(each["name"], each["type"], _typed(each["default"]), each["meaning"]) for each in settings]
-        show.table("Settings, each given as --set NAME=VALUE", ("name", "type", "default", "meaning"), rows, text=True)
+        print_table("Settings, each given as --set NAME=VALUE", ("name", "type", "default", "meaning"), rows, text=True)
     else:
-        show.say("It has no settings.\n")
-    show.say(f"Example: {example}")
+        console.say("It has no settings.\n")
+    console.say(f"Example: {example}")
 
 
 def _example(kind: type[Method], settings: list[dict[str, Any]]) -> str:
@@ -114,3 +119,70 @@ def _plain(value: object) -> object:
 def _typed(value: object) -> str:
     """A value as --set takes it."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def settings_from(method: type[Method], pairs: list[str] | None) -> dict[str, Any]:
+    """Read the settings of a method, each in a text of its own.
+
+    >>> from steelyard.paper import KDEVote
+    >>> settings_from(KDEVote, ["bins=20", "bandwidth=none"])
+    {'bins': 20, 'bandwidth': None}
+    """
+    from steelyard.voting.methods.base.setting import settings_of
+
+    known = {setting.name: setting for setting in settings_of(method)}
+    read: dict[str, Any] = {}
+    for pair in pairs or []:
+        key, sep, text = pair.partition("=")
+        if not (key and sep):
+            raise SettingError(f"cannot set {pair!r}: write KEY=VALUE; {_explained(method)}")
+        if key not in known:
+            raise SettingError(
+                f"{method.name} has no setting {key!r}: {did_you_mean(key, known)}; {_explained(method)}"
+            )
+        if key in read:
+            raise SettingError(f"{key} is set twice: give every setting once")
+        read[key] = _value(method, known[key], text)
+    return read
+
+
+def _explained(method: type[Method]) -> str:
+    return f"'steelyard methods {method.name}' explains its settings"
+
+
+def _value(method: type[Method], setting: Setting, text: str) -> Any:
+    """The text as the first of the setting's types that can be read from it."""
+    for kind, reader in READERS.items():
+        if kind in setting.kinds:
+            try:
+                return reader(text)
+            except ValueError:
+                continue
+    if not any(kind in READERS for kind in setting.kinds):
+        raise SettingError(f"{setting.name} is {setting.type_text}, which cannot be typed: set it in Python")
+    raise SettingError(f"{setting.name} must be {setting.type_text}, not {text!r}; {_explained(method)}")
+
+
+def _one_of(**words: bool | None) -> Callable[[str], bool | None]:
+    def read(text: str) -> bool | None:
+        if text.lower() not in words:
+            raise ValueError(text)
+        return words[text.lower()]
+
+    return read
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if isnan(value):
+        raise ValueError(text)
+    return value
+
+
+READERS: dict[Any, Callable[[str], Any]] = {
+    type(None): _one_of(none=None),
+    bool: _one_of(true=True, false=False),
+    int: int,
+    float: _number,
+    str: str,
+}  # the narrower first

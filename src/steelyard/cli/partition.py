@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.options import (
     Files,
     Json,
@@ -16,8 +16,9 @@ from steelyard.cli.options import (
     parts_option,
     renames,
     source_of,
-    spoken,
+    title_of,
 )
+from steelyard.cli.progress_display import progress_bar
 from steelyard.foundation.store_address import place_of
 
 EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
@@ -34,15 +35,15 @@ def run(
     """Cut a table of any length into parts by question, for 'vote --engine'; memory does not grow with the table."""
     from steelyard.tables.partitioning import partition
 
-    with show.progress(f"Reading {spoken(files)}") as progress:
+    with progress_bar(f"Reading {title_of(files)}") as progress:
         made = partition(source_of(files), output, parts, layout=layout, rename=renames(rename), progress=progress)
     sizes = {"responses": sum(made.rows), "questions": made.made["questions"], "parts": made.parts}
     sizes |= {"largest_part": max(made.rows), "columns": list(made.columns)}
     if json:
-        show.as_json(sizes)
+        console.as_json(sizes)
         return
-    show.say(
+    console.say(
         f"{sizes['responses']:,} responses to {sizes['questions']:,} questions written to {place_of(output)}, "
         f"in {made.parts:,} parts of up to {sizes['largest_part']:,} responses"
     )
-    show.say(f"Next: steelyard vote {shlex.quote(str(place_of(output)))} --engine ray --plan plan.json -o verdicts")
+    console.say(f"Next: steelyard vote {shlex.quote(str(place_of(output)))} --engine ray --plan plan.json -o verdicts")

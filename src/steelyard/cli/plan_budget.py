@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import show
-from steelyard.cli.budget_view import show_budget, show_json
 from steelyard.cli.options import (
     Answers,
     Files,
@@ -29,8 +27,10 @@ from steelyard.cli.options import (
     output_option,
     renames,
     source_of,
-    spoken,
+    title_of,
 )
+from steelyard.cli.plan_budget_view import show_budget, show_json
+from steelyard.cli.progress_display import progress_bar
 
 EXAMPLE = (
     "Example: steelyard plan-budget labelled.parquet --budget 8 --score prm -o plan.json\n\n"
@@ -120,9 +120,9 @@ def run(
         "need_score": voter.scored or table.sells_scores,
         "texts": table.sells_scores,
     }
-    with show.progress(f"Reading {spoken(files)}") as progress:
+    with progress_bar(f"Reading {title_of(files)}") as progress:
         pool = sy.read(source_of(files), score=score or trained, source=column, progress=progress, **options)
-    with show.progress("Comparing plans"):
+    with progress_bar("Comparing plans"):
         result = sy.plan_budget(
             first_samples(pool, n), voter, prices=prices, budget=spend, loss=loss, calibrate=calibrate, seed=seed
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.completion import complete_table
 from steelyard.cli.options import (
     Answers,
@@ -15,7 +15,6 @@ from steelyard.cli.options import (
     Labels,
     LayoutName,
     Overwrite,
-    PriceResponse,
     Rename,
     ScoreName,
     Seed,
@@ -26,6 +25,8 @@ from steelyard.cli.options import (
     output_option,
     renames,
 )
+from steelyard.cli.progress_display import progress_bar
+from steelyard.cli.sampling_options import PriceResponse
 
 EXAMPLE = "Example: steelyard report labelled.parquet --score prm -o report.html"
 
@@ -71,7 +72,7 @@ def run(
     from steelyard.tables.source_column import source_of_run
 
     source = source or source_of_run(files)
-    with show.progress("Measuring") as progress:
+    with progress_bar("Measuring") as progress:
         made = reported(
             files, output, score=score, source=source, method=one_name(method, "--method"), plan=plan,
             price_response=price_response, calibrate=calibrate, seed=seed, rename=renames(rename), layout=layout,
@@ -79,8 +80,8 @@ def run(
         )  # fmt: skip
     if json:
         by = {"method": made.method, **({"plan": made.plan} if made.plan else {})}
-        show.as_json(
+        console.as_json(
             {"report": str(output), "bytes": made.size, "files": [str(file) for file in files], **by, "seed": seed}
         )
         return
-    show.say(f"Report written to {output} ({made.size / 1e6:.1f} MB): open it in a browser")
+    console.say(f"Report written to {output} ({made.size / 1e6:.1f} MB): open it in a browser")

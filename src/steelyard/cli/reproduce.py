@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.completion import complete_experiment
 from steelyard.cli.options import Json, Overwrite, Seed, output_option
+from steelyard.cli.progress_display import progress_bar
 
 EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction\n\nExample: steelyard reproduce table1 fig-offset"
 WIDTH = 22  # of a name
@@ -57,16 +58,16 @@ def run(
     from steelyard.evaluation.paper.experiment import experiment, experiment_names
 
     if not names and json:
-        show.as_json({"experiments": {name: experiment(name).what for name in experiment_names()}})
+        console.as_json({"experiments": {name: experiment(name).what for name in experiment_names()}})
         return
     if not names:
         for name in experiment_names():
-            show.say(f"{name:<{WIDTH}}{experiment(name).what}")
-        show.say("\nMake some, or all: steelyard reproduce all -o FOLDER")
+            console.say(f"{name:<{WIDTH}}{experiment(name).what}")
+        console.say("\nMake some, or all: steelyard reproduce all -o FOLDER")
         return
     from steelyard.evaluation.paper.reproduce import reproduce
 
-    with show.progress("Measuring and drawing") as progress:
+    with progress_bar("Measuring and drawing") as progress:
         made = reproduce(
             names, grid=grid, quick=quick, output=output, cached=cached, seed=seed, overwrite=overwrite,
             progress=lambda share: progress(MEASURING * share),
@@ -76,11 +77,11 @@ def run(
         found = [
             {"name": each.name, "mark": each.mark, "title": each.missing or each.finding.title} for each in made.results
         ]
-        show.as_json({"page": str(output / "index.html"), "results": found, "problems": list(made.problems)})
+        console.as_json({"page": str(output / "index.html"), "results": found, "problems": list(made.problems)})
         return
     for problem in made.problems:
-        show.say(f"note: {problem}")
-    show.say("Does the paper's finding hold on this grid?\n")
+        console.say(f"note: {problem}")
+    console.say("Does the paper's finding hold on this grid?\n")
     for result in made.results:
-        show.say(f"{result.name:<{WIDTH}}{result.mark:<15}{result.missing or result.finding.title}")
-    show.say(f"\nAll of it, with what the paper reports: {output / 'index.html'}")
+        console.say(f"{result.name:<{WIDTH}}{result.mark:<15}{result.missing or result.finding.title}")
+    console.say(f"\nAll of it, with what the paper reports: {output / 'index.html'}")

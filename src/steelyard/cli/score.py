@@ -9,28 +9,23 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.completion import complete_table
-from steelyard.cli.options import (
+from steelyard.cli.engine_options import EngineName, WorkerRange
+from steelyard.cli.options import Answers, Json, LayoutName, Rename, output_option, renames, source_of, title_of
+from steelyard.cli.progress_display import progress_bar
+from steelyard.cli.sampling_options import (
     MODEL,
-    Answers,
-    EngineName,
+    ConfirmAbove,
+    DryRun,
     FrugalRule,
-    Json,
     KeyEnv,
-    LayoutName,
     MaxFailures,
-    Rename,
+    TokenPrice,
     VerifierName,
     VerifierServers,
-    output_option,
-    renames,
-    source_of,
-    spoken,
 )
-from steelyard.cli.run_engine import WorkerRange
-from steelyard.cli.scores_view import should_send, show_scored, show_verifiers
-from steelyard.cli.spend_options import ConfirmAbove, DryRun, TokenPrice
+from steelyard.cli.score_view import should_send, show_scored, show_verifiers
 
 EXAMPLE = "Example: steelyard score run --verifier qwen-prm --local\n\nExample (list the verifiers): steelyard score"
 
@@ -121,9 +116,9 @@ def run(
         return
     if verifier is None:
         raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
-    from steelyard.cli.estimating import Spending, check_spending, estimate_options
-    from steelyard.cli.run_engine import logged, need_engine
-    from steelyard.engine.parted_score import score_parts
+    from steelyard.cli.costs import Spending, check_spending, estimate_options
+    from steelyard.cli.engine_options import logged, need_engine
+    from steelyard.engine.score import score_parts
     from steelyard.sampling.llm.embedded import LOCAL, WEAK
     from steelyard.sampling.llm.prices import VERIFIER, price_of
     from steelyard.sampling.score.score import ScoreOrder, score
@@ -154,14 +149,14 @@ def run(
                     at=upstream, plan=plan, frugal=frugal, answers=answers, progress=watch, **asked,
                 )  # fmt: skip
         else:
-            with show.progress(f"Scoring {spoken(files)}") as progress:
+            with progress_bar(f"Scoring {title_of(files)}") as progress:
                 done = score(
                     source_of(files), verifier, upstream=upstream, plan=plan, frugal=frugal, answers=answers,
                     progress=progress, **made_from, **asked,
                 )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
-        show.aside(f"What was scored is saved; to go on: {again}")
+        console.aside(f"What was scored is saved; to go on: {again}")
         raise typer.Exit(130) from None
     show_scored(done, column or find_verifier(verifier)[1].name, json, plan, price_of(prices, VERIFIER))
 

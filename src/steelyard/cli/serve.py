@@ -3,42 +3,110 @@
 from __future__ import annotations
 
 from json import dumps
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.options import (
-    Answers,
-    Json,
-    KeyEnvs,
-    Models,
-    Plan,
-    Upstreams,
-    VerifierName,
-    method_option,
-    n_option,
-    only_given,
-    upstream_options,
-)
-from steelyard.cli.serve_options import (
-    AccessLogFile,
-    AllowField,
-    AllowHost,
-    FeedbackFolder,
-    Host,
-    KeepTexts,
-    KeyFile,
-    LimitOption,
-    Port,
-    Unauthenticated,
-    VerifierKeyEnv,
-    VerifierLocal,
-    VerifierModel,
-    VerifierUrl,
-)
-from steelyard.cli.spend_options import TokenPrice
+from steelyard.cli.options import Answers, Json, Plan, method_option, n_option, without_none
+from steelyard.cli.sampling_options import KeyEnvs, Models, TokenPrice, Upstreams, VerifierName, upstream_options
 
 EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model my-model --plan plan.json"
+Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen at.")]
+Port = Annotated[int, typer.Option("--port", metavar="PORT", help="Port to listen at; 0: any that is free.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        metavar="NAME",
+        help="Name under which a reverse proxy passes requests on (the Host header); may be given several times.",
+        show_default=False,
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        help="File with the clients' keys, one per line. Default: the key in $STEELYARD_KEY.",
+        show_default=False,
+    ),
+]
+Unauthenticated = Annotated[
+    bool,
+    typer.Option("--unsafe-no-key", help="Listen at an address of other machines without any key."),
+]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cap",
+        metavar="NAME=MOST",
+        help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request and "
+        "their scores), deadline (seconds), in-flight, queue (requests), the seconds that a client has for a head and "
+        "an upload and that requests have to end (drain), and the bytes of feedback that has no label.",
+        show_default=False,
+    ),
+]
+AllowField = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-field",
+        metavar="NAME",
+        help="Field, or type of content or tool, to allow under --cap cost although it may change the price, such as "
+        "service_tier or image_url; may be repeated.",
+        show_default=False,
+    ),
+]
+VerifierUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier-upstream",
+        metavar="URL",
+        help="Server of the verifier. Default: the upstream itself, for p-true.",
+        show_default=False,
+    ),
+]
+VerifierModel = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier-model", metavar="NAME", help="The verifier's model; by the name its server has.", show_default=False
+    ),
+]
+VerifierKeyEnv = Annotated[
+    str | None,
+    typer.Option(
+        "--verifier-key-env",
+        metavar="VARIABLE",
+        help="Environment variable that holds the key of the verifier's server, if any.",
+        show_default=False,
+    ),
+]
+VerifierLocal = Annotated[bool, typer.Option("--verifier-local", help="Run the verifier in this process.")]
+FeedbackFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--feedback",
+        metavar="FOLDER",
+        help="Folder that keeps the votes and the labels of POST /v1/feedback; 'steelyard fit FOLDER' learns from it.",
+        show_default=False,
+    ),
+]
+AccessLogFile = Annotated[
+    str,
+    typer.Option(
+        "--access-log",
+        metavar="FILE",
+        help="File to append one JSON line per request to, without prompts and responses; - is stderr. Requests that "
+        "fail with 5xx are always logged to stderr.",
+    ),
+]
+KeepTexts = Annotated[
+    bool,
+    typer.Option(
+        "--keep-texts",
+        help="Keep prompts and responses too: of all requests with --feedback, of the last ones for the page.",
+    ),
+]
 
 
 def run(
@@ -71,7 +139,7 @@ def run(
 
     A request for an upstream's own model is passed on to it; of several, by the name that --upstream gives it.
     """
-    from steelyard.cli.server_options import opened
+    from steelyard.cli.progress_display import open_server
     from steelyard.foundation.event_loop import run as run_in_loop
     from steelyard.gateway.caps import read_caps
     from steelyard.gateway.configuration import Configuration
@@ -80,7 +148,7 @@ def run(
     from steelyard.sampling.llm.prices import read_prices
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
-    place = only_given(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
+    place = without_none(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port,
         allow_hosts=tuple(allow_host or ()), key_file=key_file,
@@ -95,4 +163,4 @@ def run(
         lines = f"Steelyard serves {configuration.name} at {address}/v1\nIts page: {address}/"
         print(dumps(served) if json else lines, flush=True)
 
-    raise typer.Exit(exit_code(run_in_loop(serve_forever(configuration, tell, opened))))
+    raise typer.Exit(exit_code(run_in_loop(serve_forever(configuration, tell, open_server))))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
 from steelyard.cli.options import Json, Overwrite, Seed, n_option, output_option
 from steelyard.foundation.store_address import place_of
 
@@ -53,6 +53,8 @@ def run(
     table = sy.simulate(questions, n, seed=seed, world=world)
     put(table, output)
     if json:
-        show.as_json({"table": str(place_of(output)), "questions": questions, "responses": table.height, "seed": seed})
+        console.as_json(
+            {"table": str(place_of(output)), "questions": questions, "responses": table.height, "seed": seed}
+        )
         return
-    show.say(f"Wrote {table.height:,} simulated responses to {questions:,} questions: {place_of(output)}")
+    console.say(f"Wrote {table.height:,} simulated responses to {questions:,} questions: {place_of(output)}")

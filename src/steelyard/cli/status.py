@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import show
-from steelyard.cli.bill_view import show_bills
-from steelyard.cli.options import Json, PriceResponse
-from steelyard.cli.spend_options import TokenPrice
-from steelyard.cli.spent_view import add_costs, spent_line
+from steelyard.cli import console
+from steelyard.cli.costs import add_costs, show_bills, spent_line
+from steelyard.cli.options import Json
+from steelyard.cli.sampling_options import PriceResponse, TokenPrice
+from steelyard.cli.text_tables import print_table
 
 EXAMPLE = "Example: steelyard status run"
 SHOWN = 10
@@ -34,7 +34,7 @@ def run(
     check_price_names(prices, [*found["sources"], VERIFIER])
     add_costs(found["spent"], prices)
     if json:
-        show.as_json(found)
+        console.as_json(found)
         return
     columns = ("wanted", "done", "failed", *(("not_asked",) if found["bills"] else ()), "left")
     parts = {"samples": found["samples"], **{f"scored by {name}": part for name, part in found["verifiers"].items()}}
@@ -44,33 +44,33 @@ def run(
     if found["made_from"]:
         questions = f"{found['questions']:,} questions, responses of {found['made_from']}"
     model = found["model"] or (f"{len(sources)} upstreams" if sources else "LLM not named")
-    show.table(f"{folder}: {model}, {questions}", ("", *(column.replace("_", " ") for column in columns)), rows)
+    print_table(f"{folder}: {model}, {questions}", ("", *(column.replace("_", " ") for column in columns)), rows)
     show_bills(found["bills"])
     _say_spent(found)
     _say_failures(parts)
     _say_parts(found.get("parts", []))
     if found["torn_bytes"]:
-        show.say(
+        console.say(
             f"The journal ends in an unfinished record of {found['torn_bytes']:,} bytes: the next command drops it."
         )
     if found["writer"]:
-        show.say(f"Process {found['writer'].get('pid')} on {found['writer'].get('host')} is writing to it now.")
+        console.say(f"Process {found['writer'].get('pid')} on {found['writer'].get('host')} is writing to it now.")
     elif found["samples"]["left"] or found["samples"]["failed"]:
         verb = "score" if found["made_from"] else "generate"
-        show.say(f"To finish it, give the 'steelyard {verb}' command of this run again: nothing is asked twice.")
-    show.say(f"Its table is {found['table']}{' (' * bool(found['lost'])}{found['lost']}{')' * bool(found['lost'])}.")
+        console.say(f"To finish it, give the 'steelyard {verb}' command of this run again: nothing is asked twice.")
+    console.say(f"Its table is {found['table']}{' (' * bool(found['lost'])}{found['lost']}{')' * bool(found['lost'])}.")
 
 
 def _say_failures(parts: dict[str, dict[str, Any]]) -> None:
     """What failed and why, of the samples and of every verifier."""
     for name, part in parts.items():
         for each in part["reasons"]:
-            show.say(f"{name}: {each['samples']:,} failed: {show.shortened(each['reason'], 100)}")
+            console.say(f"{name}: {each['samples']:,} failed: {console.shortened(each['reason'], 100)}")
         for each in part["failures"][:SHOWN]:
             of = f" of {each['source']}" if "source" in each else ""
-            show.say(f"  question {show.shortened(each['question'], 40)}, sample {each['sample']}{of}")
+            console.say(f"  question {console.shortened(each['question'], 40)}, sample {each['sample']}{of}")
         if part["failed"] > SHOWN:
-            show.say(f"  and {part['failed'] - SHOWN:,} more: --json lists all")
+            console.say(f"  and {part['failed'] - SHOWN:,} more: --json lists all")
 
 
 def _say_spent(found: dict[str, Any]) -> None:
@@ -78,13 +78,13 @@ def _say_spent(found: dict[str, Any]) -> None:
     spent, sampled = found["spent"], 0
     for name, usage in spent["samples"].items():
         sampled += usage["samples"]
-        show.say(spent_line(usage, f" on samples{' of ' * bool(name)}{name}"))
+        console.say(spent_line(usage, f" on samples{' of ' * bool(name)}{name}"))
     for name, usage in spent["verifiers"].items():
-        show.say(spent_line(usage, f" on scores of {name}"))
+        console.say(spent_line(usage, f" on scores of {name}"))
     older = found["samples"]["done"] - sampled
     if not found["made_from"] and older > 0:
         which = "Spent on samples" if not sampled else f"Spent on {older:,} older samples"
-        show.say(f"{which}: not recorded.")
+        console.say(f"{which}: not recorded.")
 
 
 def _say_parts(parts: list[dict[str, Any]]) -> None:
@@ -92,8 +92,8 @@ def _say_parts(parts: list[dict[str, Any]]) -> None:
     if not parts:
         return
     counts = {state: sum(part["state"] == state for part in parts) for state in ("sampled", "begun", "not begun")}
-    show.say(f"{len(parts):,} parts: {', '.join(f'{count:,} {state}' for state, count in counts.items() if count)}.")
+    console.say(f"{len(parts):,} parts: {', '.join(f'{count:,} {state}' for state, count in counts.items() if count)}.")
     for part in [each for each in parts if each["writer"] or each["failed"]][:SHOWN]:
         who = part["writer"] and f", process {part['writer'].get('pid')} on {part['writer'].get('host')} works on it"
         failed = f", {part['failed']:,} failed" if part["failed"] else ""
-        show.say(f"  {part['part']}: {part['questions']:,} questions, {part['done']:,} samples{failed}{who or ''}")
+        console.say(f"  {part['part']}: {part['questions']:,} questions, {part['done']:,} samples{failed}{who or ''}")

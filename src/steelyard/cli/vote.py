@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steelyard.cli import show
+from steelyard.cli import console
+from steelyard.cli.engine_options import EngineName, Workers, folder_for
 from steelyard.cli.options import (
     Answers,
-    EngineName,
     Files,
     Json,
     LayoutName,
@@ -19,20 +20,27 @@ from steelyard.cli.options import (
     Rename,
     ScoreName,
     SourceName,
-    Workers,
-    folder_for,
     method_option,
     n_option,
     one_name,
     output_option,
     renames,
     source_of,
-    spoken,
+    title_of,
 )
-from steelyard.cli.verdicts_view import show_verdicts, show_voted_parts
+from steelyard.cli.progress_display import progress_bar
+from steelyard.cli.text_tables import print_table
+from steelyard.evaluation.percentages import percent
 from steelyard.foundation.store_address import place_of
 
+if TYPE_CHECKING:
+    from steelyard.engine.vote import VotedParts
+    from steelyard.foundation.store_address import Place
+    from steelyard.tables.vote import VoteDetails
+    from steelyard.voting.confidence.risk_control import RiskControl
+
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
+SHOWN = 10
 
 
 def run(
@@ -76,9 +84,9 @@ def run(
     options |= {"answers": answers}
     if folder and output and engine:
         from steelyard.engine.engines import engine_of
-        from steelyard.engine.vote_parts import vote_parts
+        from steelyard.engine.vote import vote_parts
 
-        with show.progress(f"Voting on {folder}") as progress:
+        with progress_bar(f"Voting on {folder}") as progress:
             parts = vote_parts(
                 folder, place_of(output), engine_of(engine), plan=plan, workers=workers, progress=progress, **options
             )
@@ -86,8 +94,60 @@ def run(
         return
     if output:
         check_output(output, VERDICTS, inputs=[*files, plan], overwrite=overwrite)
-    with show.progress(f"Reading {spoken(files)}") as progress:
-        found = vote_with_details(source_of(files), plan, progress=progress, **options)
+    with progress_bar(f"Reading {title_of(files)}") as progress:
+        result = vote_with_details(source_of(files), plan, progress=progress, **options)
     if output:
-        put(found.verdicts, output)
-    show_verdicts(found, place_of(output) if output else None, json)
+        put(result.verdicts, output)
+    show_verdicts(result, place_of(output) if output else None, json)
+
+
+def show_verdicts(result: VoteDetails, output: Place | None, json: bool) -> None:
+    """Print the first verdicts, which part was answered and where they were written."""
+    verdicts, voter, empty, control = result
+    if json:
+        listed: dict[str, Any] = {} if output else {"verdicts": verdicts.to_dicts()}
+        listed |= {"risk_control": asdict(control), "answered": int(verdicts["answered"].sum())} if control else {}
+        console.as_json({"method": voter.name, "questions": verdicts.height, "without_answer": empty, **listed})
+        return
+    learned = verdicts["confidence"].null_count() < verdicts.height
+    rows = [
+        (
+            console.shortened(row["question"], 40),
+            console.shortened(str(row["answer"]), 40),
+            *([percent(row["confidence"])] if learned else []),
+            percent(row["share"]),
+            f"{row['margin']:.2f}",
+            str(row["votes"]),
+        )
+        for row in verdicts.head(SHOWN).iter_rows(named=True)
+    ]
+    heads = ("question", "answer", *(["confidence %"] if learned else []), "share %", "margin", "votes")
+    all_of = f"The first {SHOWN} of {verdicts.height:,} verdicts" if verdicts.height > SHOWN else "The verdicts"
+    print_table(f"{all_of}, by {voter.name}", heads, rows)
+    if control:
+        console.say(_answered(control, int(verdicts["answered"].sum()), verdicts.height))
+    if empty:
+        console.say(f"{empty} questions have no readable answer: their verdict is null.")
+    console.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")
+
+
+def show_voted_parts(result: VotedParts, output: Place, json: bool) -> None:
+    """Print what became of all parts of a folder."""
+    if json:
+        console.as_json(result.summary())
+        return
+    console.say(f"{result.questions:,} questions decided by {result.voter.name}, from {result.responses:,} responses")
+    if result.risk_control:
+        console.say(_answered(result.risk_control, result.answered, result.questions))
+    if result.without_answer:
+        console.say(f"{result.without_answer:,} questions have no readable answer: their verdict is null.")
+    console.say(f"Verdicts written to {output}, one part for every part that was read")
+
+
+def _answered(control: RiskControl, answered: int, questions: int) -> str:
+    return (
+        f"Answered {answered / max(1, questions):.0%} of the questions, those with a confidence of "
+        f"{control.threshold:.0%} or more: at most {control.risk:.0%} of these are wrong, with a probability of "
+        f"{control.confidence_level:.0%}, if the questions are like the {control.questions} reserved ones "
+        f"({control.coverage:.0%} answered, {control.error:.1%} wrong there)."
+    )

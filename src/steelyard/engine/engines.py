@@ -1,4 +1,4 @@
-"""Who does the work that is cut into parts: `ray`, `ray:ADDRESS` or `processes:2`."""
+"""Engines, which process parts with many workers: `ray`, `ray:ADDRESS` or `processes:2`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steelyard.foundation.errors import SettingError
 
 
 class Engine(Protocol):
-    """Who does parts."""
+    """Processes parts with many workers."""
 
     def run(
         self,
@@ -28,24 +28,24 @@ class Engine(Protocol):
     ) -> Generator[Finished[P] | Failed[P]]:
         """Call `task(order, part)` for every part, and yield each as it ends.
 
-        `task` is a function at the top of a module, `order` what all parts share; both are pickled, and a worker keeps
-        its process from part to part. At most `workers` parts are under way; the default is as many as there is room
-        for; fewer than `least` that have started in five minutes end the work with a SettingError; with 0 nobody is
-        waited for where there is no room for a worker with its GPUs. `gpus` are those of each worker; None is one where
-        there are any. `reads` are files by their SHA-256: a worker that finds others, or another version of Steelyard,
-        ends the work with a SettingError before its first part. Close the iterator to stop.
+        `task` is a module-level function, `order` the argument that all parts share; both are pickled, and a worker
+        keeps its process from part to part. At most `workers` parts run at once; the default is as many as fit. If
+        fewer than `least` workers have started in five minutes, the work ends with a SettingError; with 0, also at
+        once if no worker with its GPUs fits. `gpus` are those of each worker; None is one if there are any. `reads`
+        are files and their SHA-256: a worker that finds others, or another version of Steelyard, ends the work with a
+        SettingError before its first part. Close the iterator to stop.
         """
 
 
 def engine_of(text: str | Engine) -> Engine:
-    """Read what `--engine` says; an engine is one already.
+    """Parse the value of `--engine`; an engine object is returned as it is.
 
     >>> engine_of("processes:2").workers, engine_of("ray:10.0.0.7:6379").address
     (2, '10.0.0.7:6379')
     """
     if not isinstance(text, str):
         if not callable(getattr(text, "run", None)):
-            raise SettingError(f"{text!r:.80} is no engine: write 'ray', 'ray:ADDRESS' or 'processes:2'")
+            raise SettingError(f"{text!r:.80} is not an engine: write 'ray', 'ray:ADDRESS' or 'processes:2'")
         return text
     name, _, rest = text.partition(":")
     if name == "ray" and not rest.startswith("//"):

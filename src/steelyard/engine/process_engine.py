@@ -1,4 +1,4 @@
-"""Parts done by processes of this machine."""
+"""Process parts with processes of this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCRIPT = " (it imports the script that calls this: there, call it below if __nam
 
 
 class ProcessEngine:
-    """Every worker is a process that was started anew."""
+    """Every worker is a new process."""
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or usable_cores()
@@ -40,7 +40,7 @@ class ProcessEngine:
         gpus: float | None = 0,  # noqa: ARG002 - the processes share those of the machine
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
-        """Do as every engine does (steelyard/engine/engines.py)."""
+        """Run a task on all parts, as described in steelyard/engine/engines.py."""
         pool = _Processes((with_names_of_this_process(task), order, dict(reads or {})), max(1, int(cpus)))
         yield from Scheduler(pool, parts, workers or self.workers, least).run()
 
@@ -55,7 +55,7 @@ class _Process:
         theirs.close()
 
     def give(self, part: Any) -> None:
-        with suppress(OSError):  # one that is gone says so in its result
+        with suppress(OSError):  # a dead one is reported by its result
             self.line.send(part)
 
     def result(self) -> Any:
@@ -100,8 +100,8 @@ def _environment(threads: int) -> Iterator[None]:
 
 
 def _work(line: Connection, task: Callable[[Any, Any], Any], order: Any, reads: Mapping[str, str]) -> None:
-    """The life of a worker: check, then part after part until the driver is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver hears it and ends its workers
+    """The main loop of a worker: a check, then part after part until the driver ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles it and stops its workers
     threading.Thread(target=_end_with_driver, daemon=True).start()
     with suppress(EOFError, OSError):
         line.send(refusal(f"process {os.getpid()}", __version__, reads))

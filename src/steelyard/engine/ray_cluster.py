@@ -1,4 +1,4 @@
-"""How many workers a Ray cluster has room for, and what is said where it has room for fewer than were asked for."""
+"""The number of workers that fit on a Ray cluster, and the warning if that is fewer than requested."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ NEAR = 1e-9  # ten times 0.1 GPUs are one
 
 @dataclass(frozen=True)
 class Need:
-    """What one worker takes of its node. A part of a GPU is taken of one GPU, which workers then share."""
+    """The resources of one worker on its node. A fraction of a GPU is one of a single GPU, which workers share."""
 
     cpus: float
     gpus: float
 
     def __str__(self) -> str:
-        """What is said of it.
+        """The resources, as a message names them.
 
         >>> str(Need(1, 0.5)), str(Need(2, 0))
         ('1 CPU and 0.5 GPUs', '2 CPUs')
@@ -34,41 +34,42 @@ class Need:
         (6, 1)
         """
         by_cpu = node.get("CPU", 0) / self.cpus if self.cpus else float("inf")
-        found = node.get("GPU", 0)
-        by_gpu = float("inf") if not self.gpus else found / self.gpus
+        gpus = node.get("GPU", 0)
+        by_gpu = float("inf") if not self.gpus else gpus / self.gpus
         if 0 < self.gpus < 1:
-            by_gpu = int(found) * int(1 / self.gpus + NEAR)
+            by_gpu = int(gpus) * int(1 / self.gpus + NEAR)
         fewest = min(by_cpu, by_gpu)
         return int(fewest + NEAR) if fewest != float("inf") else 1
 
 
 def nodes_of(ray: Any) -> list[dict[str, float]]:
-    """The resources of every node that is there now."""
+    """The resources of every node that is alive."""
     return [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
 
 def default_gpus(nodes: Sequence[Mapping[str, float]]) -> float:
-    """The GPUs of a worker that has a model, where nobody says how many: one, if there are any."""
+    """The default number of GPUs of a worker with a model: one, if the cluster has any."""
     return 1 if any(node.get("GPU", 0) >= 1 for node in nodes) else 0
 
 
-def workers_for(nodes: Sequence[Mapping[str, float]], need: Need, asked: int | None, *, grows: bool) -> int:
-    """How many workers to ask Ray for; what does not fit is told, and no GPU at all is an error unless `grows`."""
+def workers_for(nodes: Sequence[Mapping[str, float]], need: Need, requested: int | None, *, grows: bool) -> int:
+    """Return how many workers to request; warn if they do not fit now. No GPU at all is an error unless `grows`."""
     room = sum(need.fits(node) for node in nodes)
-    there = f"{counted(len(nodes), 'node')}, {_all(nodes, 'CPU')} and {_all(nodes, 'GPU')} in all"
+    resources = f"{counted(len(nodes), 'node')}, {_all(nodes, 'CPU')} and {_all(nodes, 'GPU')} in all"
     if not room and need.gpus and not grows:
         raise SettingError(
-            f"each worker takes {need}, and no node of the Ray cluster has that ({there}): add nodes that have GPUs "
-            "('ray start --num-gpus'), change --gpus-per-worker, or give a range as --workers 1:8 if Ray adds nodes"
+            f"each worker takes {need}, and no node of the Ray cluster has that ({resources}): add nodes that have "
+            "GPUs ('ray start --num-gpus'), change --gpus-per-worker, or give a range as --workers 1:8 if Ray adds "
+            "nodes"
         )
-    if room < (asked or 1):
+    if room < (requested or 1):
         warnings.warn(
-            f"the Ray cluster has room for {room} of {asked or 1} workers now ({there}; each worker takes {need}): the "
-            "work is done by those that fit, and the others start when there is room",
+            f"the Ray cluster has room for {room} of {requested or 1} workers now ({resources}; each worker takes "
+            f"{need}): the work is done by those that fit, and the others start when there is room",
             SteelyardWarning,
             stacklevel=2,
         )
-    return asked or max(1, room)
+    return requested or max(1, room)
 
 
 def _all(nodes: Sequence[Mapping[str, float]], name: str) -> str:

@@ -1,4 +1,4 @@
-"""Parts done by workers on a Ray cluster: one actor per worker, and nothing but names and summaries on the way.
+"""Process parts on a Ray cluster: one actor per worker, and only names and summaries are transferred.
 
 Ray is quiet, has no dashboard and sends no usage statistics. Where it is started here, it listens on 127.0.0.1 only;
 a cluster listens where those who started it let it.
@@ -51,7 +51,7 @@ class RayEngine:
         gpus: float | None = 0,
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
-        """Do as every engine does (steelyard/engine/engines.py)."""
+        """Run a task on all parts, as described in steelyard/engine/engines.py."""
         with self.connected(workers, cpus) as ray:
             nodes = nodes_of(ray)
             need = Need(cpus, default_gpus(nodes) if gpus is None else gpus)
@@ -62,7 +62,7 @@ class RayEngine:
 
     @contextlib.contextmanager
     def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
-        """Be connected to the cluster in this block; a connection that the program has already is used and kept."""
+        """Connect to the cluster for this block; an existing connection of the program is used and left open."""
         loopback = "ray" not in sys.modules or os.environ.get(LOOPBACK) == "0"
         if not self.address and loopback:
             os.environ[LOOPBACK] = "0"
@@ -79,9 +79,9 @@ class RayEngine:
             self._connect(ray, workers, cpus)
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             where = f"the Ray cluster at {self.address}" if self.address else "Ray on this machine"
-            said = " ".join(str(error).split())[:200]
+            message = " ".join(str(error).split())[:200]
             raise SettingError(
-                f"cannot reach {where}: {said}; is it started ('ray status'), and RAY_AUTH_MODE=token set here if "
+                f"cannot reach {where}: {message}; is it started ('ray status'), and RAY_AUTH_MODE=token set here if "
                 "it wants a token?"
             ) from None
         try:
@@ -103,16 +103,16 @@ class RayEngine:
 class _Actor:
     def __init__(self, pool: _Actors) -> None:
         self.pool, self.actor = pool, pool.kind.remote()
-        self.said = self.actor.start.remote(pool.threads, __version__, pool.reads, bool(pool.need.gpus))
+        self.pending = self.actor.start.remote(pool.threads, __version__, pool.reads, bool(pool.need.gpus))
 
     def give(self, part: Any) -> None:
-        self.said = self.actor.do.remote(self.pool.task, self.pool.order, part)
+        self.pending = self.actor.do.remote(self.pool.task, self.pool.order, part)
 
     def result(self) -> Any:
         from ray.exceptions import RayError
 
         try:
-            return self.pool.ray.get(self.said)
+            return self.pool.ray.get(self.pending)
         except RayError as error:
             raise DiedError(" ".join(str(error).split())[:300]) from None
 
@@ -134,9 +134,9 @@ class _Actors:
         return _Actor(self)
 
     def wait(self, workers: Sequence[_Actor], seconds: float) -> list[_Actor]:
-        by_said = {worker.said: worker for worker in workers}
-        ready, _ = self.ray.wait(list(by_said), num_returns=1, timeout=seconds)
-        return [by_said[said] for said in ready]
+        by_result = {worker.pending: worker for worker in workers}
+        ready, _ = self.ray.wait(list(by_result), num_returns=1, timeout=seconds)
+        return [by_result[result] for result in ready]
 
 
 def _worker_class() -> type:
@@ -169,9 +169,9 @@ def _worker_class() -> type:
 
 
 def _reach(address: str) -> None:
-    """Raise an OSError if nobody answers at HOST:PORT; Ray itself would try for minutes. `auto` is left to Ray."""
-    host, found, port = address.rpartition(":")
-    if found and port.isdecimal():
+    """Raise an OSError if HOST:PORT does not answer; Ray itself would try for minutes. `auto` is left to Ray."""
+    host, separator, port = address.rpartition(":")
+    if separator and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), REACH).close()
 
 

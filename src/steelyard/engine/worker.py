@@ -1,4 +1,4 @@
-"""What a worker runs on any engine: a check of itself, then part after part. Errors are one line of text."""
+"""The code of a worker on any engine: a check at the start, then part after part. Errors are one line of text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refusal(where: str, version: str, reads: Mapping[str, str]) -> str | None:
 
 
 def attempt(task: Callable[[Any, Any], Any], order: Any, part: Any) -> tuple[bool, Any]:
-    """Do a part; return True and its summary, or False and why it could not be done."""
+    """Process a part; return True and its summary, or False and the reason of the failure."""
     try:
         return True, task(order, part)
     except SteelyardError as error:

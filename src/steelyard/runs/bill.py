@@ -1,15 +1,22 @@
-"""The bill of on-demand scoring: how many responses the verifier read, how many it skipped, and the cost."""
+"""The bill of on-demand scoring: how many responses the verifier read, how many it skipped, and the cost.
+
+For a run in parts, the counts of all parts are added.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from steelyard.foundation.errors import SettingError, need_numbers
-from steelyard.runs.on_demand import BEGINS, ENDS, ROUND, SAME, has_text, walk_notes
+from steelyard.runs.manifest import FILE as MANIFEST
+from steelyard.runs.on_demand_records import BEGINS, ENDS, ROUND, SAME, has_text, walk_notes
+from steelyard.runs.parted_run import PartedRun
+from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
-from steelyard.runs.state import Key
+from steelyard.runs.run_state import Key
 
 MAX_PRICE = 1e9
 
@@ -122,7 +129,7 @@ def _bill(run: Run, column: str, tokens: dict[Key, int | None], copies: set[Key]
 
 
 def _identity(note: dict[str, Any]) -> tuple[Any, ...]:
-    """What distinguishes walks, as in steelyard/runs/on_demand.py."""
+    """What distinguishes walks, as in steelyard/runs/on_demand_records.py."""
     return tuple(note.get(name) for name in SAME)
 
 
@@ -140,3 +147,61 @@ def _tokens(record: dict[str, Any]) -> int | None:
 def _sum(counts: Iterable[int | None]) -> int | None:
     reported = [count for count in counts if count is not None]
     return sum(reported) if reported else None
+
+
+def bill_lines(name: str, bill: dict[str, Any]) -> list[str]:
+    """Return the bill of one verifier, as sentences."""
+    total = bill["read"] + bill["copied"] + bill["not_asked"]
+    share = bill["read"] / max(1, total)
+    same = f", {bill['copied']:,} have the words of one of these" if bill["copied"] else ""
+    lines = [
+        f"{name} was asked by the rule {bill['rule']} and the plan {bill['plan']}: {bill['read']:,} of {total:,} "
+        f"responses ({share:.0%}) were read{same}, {bill['not_asked']:,} were not asked."
+    ]
+    if bill["tokens_read"] is not None or bill["tokens_not_read"] is not None:
+        read, saved = bill["tokens_read"] or 0, bill["tokens_not_read"] or 0
+        lines.append(f"  tokens of responses: {read:,} read, {saved:,} saved")
+    if bill["seconds_saved"] is not None:
+        lines.append(f"  seconds of the verifier: {bill['seconds']:.3g} spent, about {bill['seconds_saved']:.3g} saved")
+    if bill["cost"] is not None:
+        lines.append(f"  money: {bill['cost']:.4g} spent, {bill['saved']:.4g} saved")
+    if not bill["finished"]:
+        lines.append("  It is not finished: the same command goes on, and asks nothing twice.")
+    return lines
+
+
+class Billed(NamedTuple):
+    """The first note of the last walk over a column (of the first part), and its bill."""
+
+    begun: dict[str, Any]
+    bill: dict[str, Any]
+
+
+def run_bills(folder: Path, price: float | None = None) -> dict[str, Billed]:
+    """Return the bills of all columns of a run that were scored on demand; empty for a folder that is not a run.
+
+    The bill of a run in parts is finished if those of all parts are, with the same rule and plan. A part
+    without a walk counts as not asked.
+    """
+    check_price(price)
+    folders = _folders(folder)
+    columns: set[str] = set()
+    for path in folders:
+        with Run.open(path) as opened:
+            columns |= columns_on_demand(opened)
+    if not columns:
+        return {}
+    total: dict[str, Bill] = {}
+    for path in folders:
+        with Run.open(path) as opened:
+            for column, bill in counted(opened, columns).items():
+                total[column] = total[column] + bill if column in total else bill
+    return {column: Billed(total[column].begun[0], total[column].as_dict(price)) for column in sorted(columns)}
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The parts of a run in parts, or the run itself."""
+    if is_parted_run(folder):
+        run = PartedRun.read(folder)
+        return [folder / part.name for part in run.finished()]
+    return [folder] if (folder / MANIFEST).is_file() else []

@@ -23,12 +23,11 @@ from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.runs.imported import ImportedMaker, imported_lists
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.journal_lines import open_journal
-from steelyard.runs.losses import check_nothing_lost
 from steelyard.runs.manifest import Manifest
-from steelyard.runs.on_demand import asked_column, asked_mask
+from steelyard.runs.on_demand_records import asked_column, asked_mask
+from steelyard.runs.parameters import split_number
 from steelyard.runs.run_questions import read_questions
-from steelyard.runs.sample_numbers import split_number
-from steelyard.runs.seal import read_seal, sealed, write_sealed
+from steelyard.runs.seal import check_nothing_lost, read_seal, sealed, write_sealed
 from steelyard.voting.pools.arrays import Ints
 
 FILE = "table.parquet"

@@ -14,31 +14,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
-import shlex
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
-from steelyard.answers.extract import AUTO, KINDS
+from steelyard.answers.extract import AUTO
 from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.foundation.files import make_folder, remove_leftovers, write_atomically
-from steelyard.runs.feedback_trim import trim
+from steelyard.runs.feedback_journal import JOURNAL, Record, checked_records, trim
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, encode
 from steelyard.runs.lock import RunLock
 
 FILE = "feedback.json"
-JOURNAL = "journal.jsonl"
 FORMAT = "steelyard-feedback"
 VERSION = 1
-REQUEST, LABEL = "request", "label"
-LEARNED = ("calibrated", "committee")  # methods whose confidence was a probability in every version
 MAX_BYTES = 2**28  # of a journal, not counting labelled requests
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -65,7 +57,7 @@ class FeedbackFolder:
             lines = Lines(folder / JOURNAL)
             if lines.path.is_file() and lines.path.stat().st_size > max_bytes:
                 trim(lines.path, max_bytes // 2)
-            for offset, record in _records(lines):
+            for offset, record in checked_records(lines):
                 see(offset, record)
             if lines.torn:
                 warnings.warn(
@@ -176,72 +168,6 @@ def read_settings(folder: Path) -> FeedbackSettings:
         return settings
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise RunError(f"{path} is damaged ({error!s:.100}): restore it, or use another folder for feedback") from None
-
-
-def records(folder: Path) -> Iterator[Record]:
-    """Yield every record of a folder in order of arrival; a torn record at the end is skipped."""
-    for _, record in _records(Lines(folder / JOURNAL)):
-        yield record
-
-
-def confidence_in(record: Record) -> float | None:
-    """Return the probability that the verdict of a request is correct, or None if the vote had none.
-
-    In older records, those without `share`, the confidence of a method that learns no probability was a vote share.
-    """
-    learned = "share" in record or record.get("method") in LEARNED
-    confidence: float | None = record["confidence"] if learned else None
-    return confidence
-
-
-def _records(lines: Lines) -> Iterator[tuple[int, Record]]:
-    for number, (offset, body) in enumerate(lines, 1):
-        try:
-            record = json.loads(body)
-            _check(record)
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise RunError(
-                f"{lines.path}, line {number} is not a feedback record ({error!s:.100}): delete the line with "
-                f"'sed -i {number}d {shlex.quote(str(lines.path))}' and run the same command again"
-            ) from None
-        yield offset, record
-
-
-def _check(record: Record) -> None:
-    """Refuse records that the gateway never writes: a checksum proves that a line is intact, not who wrote it."""
-    if not isinstance(record["question"], str):
-        raise TypeError("it does not name a request")
-    if record["kind"] == LABEL:
-        _need(
-            isinstance(record["correct"], list) and all(type(value) is bool for value in record["correct"]), "correct"
-        )
-        _need(type(record["verdict"]) is bool, "verdict")
-        return
-    _need(record["kind"] == REQUEST, "kind")
-    answers, verdict = record["answers"], record["verdict"]
-    _need(isinstance(answers, list) and all(isinstance(answer, str) for answer in answers), "answers")
-    _need(verdict is None or (type(verdict) is int and 0 <= verdict < len(answers)), "verdict")
-    _need(record["confidence"] is None or _is_share(record["confidence"]), "confidence")
-    _need(isinstance(record["policy"], str), "policy")
-    for sample in record["samples"]:
-        code, score, tokens = sample["answer"], sample["score"], sample["tokens"]
-        _need(type(sample["sample"]) is int and 0 <= sample["sample"] < 2**31, "sample")
-        _need(code is None or (type(code) is int and 0 <= code < len(answers)), "answer")
-        _need(score is None or _is_share(score), "score")
-        _need(tokens is None or (type(tokens) is int and 0 <= tokens < 2**62), "tokens")
-        _need(all(isinstance(sample.get(name), str | None) for name in ("llm", "response")), "llm")
-    _need(isinstance(record.get("prompt"), str | None), "prompt")
-    _need(isinstance(record.get("owner"), str | None), "owner")
-    _need(record.get("answers_kind") is None or record["answers_kind"] in KINDS, "answers_kind")
-
-
-def _need(holds: bool, name: str) -> None:
-    if not holds:
-        raise ValueError(f"its {name} is invalid")
-
-
-def _is_share(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value) and 0 <= value <= 1
 
 
 def _ensure_settings(folder: Path, settings: FeedbackSettings) -> None:

@@ -14,9 +14,9 @@ import polars as pl
 from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.runs.derived_table import position
-from steelyard.runs.feedback_folder import JOURNAL, LABEL, REQUEST, Record, read_settings, records
-from steelyard.runs.losses import shortfall
-from steelyard.runs.seal import read_seal, sealed, write_sealed
+from steelyard.runs.feedback_folder import read_settings
+from steelyard.runs.feedback_journal import JOURNAL, LABEL, REQUEST, Record, records
+from steelyard.runs.seal import read_seal, sealed, shortfall, write_sealed
 
 TABLE = "table.parquet"
 LAYOUT = 1  # version of the table; a table of another version is derived again

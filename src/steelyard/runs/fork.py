@@ -11,8 +11,8 @@ import polars as pl
 
 from steelyard.foundation.errors import RunError
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.parameters import number_of
 from steelyard.runs.run import Run
-from steelyard.runs.sample_numbers import number_of
 
 MANY = 1000  # records per commit
 

@@ -13,7 +13,7 @@ import polars as pl
 from steelyard.foundation.errors import RunError
 from steelyard.runs.index import WIDE, Index
 from steelyard.runs.manifest import IMPORTED, Manifest
-from steelyard.runs.on_demand import asked_column, asked_mask
+from steelyard.runs.on_demand_records import asked_column, asked_mask
 
 KINDS: dict[str, pl.DataType] = {
     "text": pl.String(),

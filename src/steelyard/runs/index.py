@@ -10,10 +10,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from steelyard.runs.journal_lines import Lines, body_of
-from steelyard.runs.on_demand import asked_on_demand
-from steelyard.runs.records import heads, parsed_at
-from steelyard.runs.state import SUCCESS
+from steelyard.runs.journal_lines import Lines, body_of, heads, parsed_at
+from steelyard.runs.on_demand_records import asked_on_demand
+from steelyard.runs.run_state import SUCCESS
 from steelyard.voting.pools.arrays import Ints
 
 _LOGPROB = re.compile(rb'"logprob":[-\d]')  # inside a text the quotes would be escaped

@@ -4,6 +4,10 @@ r"""The lines of a journal: checksum, length and one JSON object each, so that d
 
 A process that dies leaves at most a *torn* line at the end: the beginning of a record that was never confirmed as
 saved. Any other line that does not match its checksum is *damaged*, and is refused with its number.
+
+A line with a correct checksum may still not be a record of a run: a journal may have been written by another program,
+or with malicious intent. A record is checked where it is used: its head when the run is opened, the rest when it is
+read, so that opening a run with millions of lines is fast.
 """
 
 from __future__ import annotations
@@ -12,17 +16,25 @@ import json
 import math
 import shlex
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
 
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import reason
+from steelyard.runs.parameters import Abilities
+from steelyard.runs.run_state import SUCCESS, Head, head_of
 
 LONGEST = 256 << 20  # bytes of one record
 NEWLINE = ord("\n")
 LONGEST_LINE = LONGEST + 64
 FIRST = ("kind", "verifier", "question", "sample")  # written first, in this order, where `heads` reads them
+Record = dict[str, Any]
+TEXTS = ("response", "finish", "reason", "model", "source")
+INTEGERS = ("tokens", "attempts", "seed")
+NEEDED = {"sample": b'"response":', "score": b'"steps":'}  # inside a text the quotes would be escaped
+LARGEST = 2**63  # smaller integers fit into a table
 
 
 def encode(record: dict[str, Any]) -> bytes:
@@ -121,3 +133,75 @@ class Lines:
             f"'sed -i {number}d {shlex.quote(str(self.path))}' and run the same command again, "
             "which requests its content again"
         )
+
+
+def heads(lines: Lines) -> Iterator[tuple[int, Head | None, bytes | Record]]:
+    """Yield offset, head and content of every record; failures and notes are parsed, the others are raw bytes."""
+    for number, (offset, body) in enumerate(lines, 1):
+        try:
+            head = head_of(body)
+            if head and head[0] in NEEDED and NEEDED[head[0]] not in body:
+                raise ValueError(f"it has no {NEEDED[head[0]].decode()[1:-2]}")
+            record = body if head and head[0] in SUCCESS else parsed(body)
+        except (ValueError, RecursionError) as error:
+            raise _invalid(lines.path, number, error) from None
+        yield offset, head, record
+
+
+def parsed_at(path: Path, offset: int, body: bytes | Record) -> Record:
+    """Return the record at an offset of a journal; an error names its line."""
+    if not isinstance(body, bytes):
+        return body
+    try:
+        return parsed(body)
+    except (ValueError, RecursionError) as error:
+        with path.open("rb") as file:
+            number = 1 + sum(1 for line in iter(file.readline, b"") if file.tell() <= offset)
+        raise _invalid(path, number, error) from None
+
+
+def parsed(body: bytes) -> Record:
+    """Return a record after checking the types of its fields; raises a ValueError.
+
+    >>> parsed(b'{"kind":"sample","tokens":"many"}')
+    Traceback (most recent call last):
+    ValueError: tokens is 'many'
+    """
+    record: Record = json.loads(body, parse_constant=_no_constant)
+    for name in TEXTS:
+        _check(name, record.get(name), isinstance(record.get(name), str | None))
+    for name in INTEGERS:
+        value = record.get(name)
+        _check(name, value, value is None or (type(value) is int and -LARGEST <= value < LARGEST))
+    _check("logprob", record.get("logprob"), record.get("logprob") is None or _is_finite(record["logprob"]))
+    steps = record.get("steps")
+    _check(
+        "steps", steps, steps is None or (isinstance(steps, list) and all(s is None or _is_finite(s) for s in steps))
+    )
+    if record.get("note") == "abilities":
+        abilities = record.get("abilities")
+        kinds = {field.name: type(field.default) for field in fields(Abilities)}
+        valid = isinstance(abilities, dict) and all(type(value) is kinds.get(name) for name, value in abilities.items())
+        _check("abilities", abilities, valid)
+    return record
+
+
+def _check(name: str, value: Any, holds: bool) -> None:
+    if not holds:
+        raise ValueError(f"{name} is {value!r:.40}")
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < LARGEST and math.isfinite(value)
+
+
+def _no_constant(constant: str) -> float:
+    raise ValueError(f"it contains {constant}")
+
+
+def _invalid(path: Path, number: int, error: Exception) -> RunError:
+    why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return RunError(
+        f"{path}, line {number} is not a record of a run ({why:.100}): delete the line with "
+        f"'sed -i {number}d {shlex.quote(str(path))}' and run the same command again"
+    )

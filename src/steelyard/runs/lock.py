@@ -1,7 +1,6 @@
 """A lock for the single writer of a run: an flock on the file `lock`, which names the process that holds it.
 
-The operating system releases the lock when the process ends, however it ends. A file left behind by a killed process
-is not locked, and the next process takes it over.
+Object stores have no such locks, and a run cannot be stored there.
 """
 
 from __future__ import annotations
@@ -10,14 +9,19 @@ import errno
 import fcntl
 import json
 import os
+import re
 import socket
 import time
 from pathlib import Path
 from typing import Any
 
 from steelyard.foundation.errors import RunError
+from steelyard.foundation.files import address_of
 
 TRIES, PAUSE = 5, 0.1  # `holder` holds the lock for a moment
+STORAGE = (
+    "a run needs a file system with rename and flock that all machines share, such as NFS 4 or Lustre with -o flock"
+)
 
 
 class InUseError(RunError):
@@ -99,3 +103,12 @@ def _read(file: int) -> dict[str, Any]:
 
 def _describe(owner: dict[str, Any]) -> str:
     return f"process {owner.get('pid', 'unknown')} on {owner.get('host', 'an unknown host')}"
+
+
+def check_no_store(run: str | Path) -> None:
+    """Refuse an object-store address as the folder of a run."""
+    if re.match(r"\w+:/", str(run)):
+        shown = address_of(run) or run
+        raise RunError(
+            f"{shown} is not a folder of a file system: {STORAGE}; only tables can be stored there: name such a folder"
+        )

@@ -12,10 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import write_atomically
 from steelyard.foundation.version import __version__
-from steelyard.runs.file_system import check_no_store
-from steelyard.runs.parameters import MAX_SAMPLES
-from steelyard.runs.run_sources import check_sources, source_changes
-from steelyard.runs.sample_numbers import MAX_SAMPLES_PER_SOURCE, number_of
+from steelyard.runs.lock import check_no_store
+from steelyard.runs.parameters import MAX_SAMPLES, MAX_SAMPLES_PER_SOURCE, check_sources, number_of, source_changes
 
 FILE = "manifest.json"
 FORMAT = "steelyard-run"

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import make_folder, reason, sync_folder
-from steelyard.runs.file_system import STORAGE, check_no_store
-from steelyard.runs.lock import InUseError, RunLock
+from steelyard.runs.lock import STORAGE, InUseError, RunLock, check_no_store
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.parted_run import PartedRun, RunPart
 

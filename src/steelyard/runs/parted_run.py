@@ -1,36 +1,35 @@
 """A run in parts: a folder of ordinary runs, one per part of the questions, that many workers fill in parallel.
 
-parts.json           the configuration of the run, as in manifest.json, and the number of questions per part
-questions.parquet    question, prompt, gold, domain, with the part and the position of each question
-part-00000.working   a part that is being sampled for the first time: an ordinary run
-part-00000           a part whose samples are complete; scores and further samples are added here
-locks/part-00000     the worker that holds a part
-scores/              the settings of each score column
-progress.log         the progress over time, one line per report
-table.parquet        all finished parts as one long table, derived on reading; table.json records its inputs
-
-A part without questions has no folder.
+RUN/scores has one folder per score column with its settings, created once. Every part also stores its own settings;
+these keep another model or split out of parts without scores.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import polars as pl
 
 from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError
-from steelyard.foundation.files import make_folder
+from steelyard.foundation.files import make_folder, reason, write_atomically
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.parameters import merge_sources
 from steelyard.runs.parts import FILE, Parts, is_parted_run, part_name
-from steelyard.runs.run_sources import merge_sources
 from steelyard.runs.seal import sealed, write_sealed
 
 QUESTIONS = "questions.parquet"
 KIND = "runs"
 GROUP = 4096  # questions per row group, read at a time to find those of a part
+SCORES, SETTINGS = "scores", "settings.json"
 
 
 @dataclass(frozen=True)
@@ -143,3 +142,40 @@ def _check_empty(folder: Path) -> None:
     other = sorted(path.name for path in folder.iterdir() if path.name not in ours and not path.name.startswith("."))
     if other:
         raise RunError(f"{folder} contains other files ({other[0]}, ..): {choose_another('folder')}")
+
+
+def stored_settings(run: Path, column: str) -> dict[str, Any] | None:
+    """Return the settings of a score column, or None if it has none."""
+    path = _folder(run, column) / SETTINGS
+    try:
+        settings = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        fix = "restore it, or name another column with --as"
+        raise RunError(f"{path} cannot be read ({reason(error)}): {fix}") from None
+    return settings if isinstance(settings, dict) else {}
+
+
+def fix_settings(run: Path, column: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Store the settings of a score column unless they exist; return the stored ones."""
+    folder = _folder(run, column)
+    stored = stored_settings(run, column)
+    if stored is not None:
+        return stored
+    draft = make_folder(folder.with_name(f".{folder.name}.{uuid4().hex}"))
+    try:
+        write_atomically(draft / SETTINGS, json.dumps(dict(settings)).encode(), durable=True)
+        draft.rename(folder)  # fails if another worker was first
+    except OSError as error:
+        stored = stored_settings(run, column)
+        if stored is None:
+            raise RunError(f"cannot write {folder}: {reason(error)}; make the run folder writable") from None
+        return stored
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return dict(settings)
+
+
+def _folder(run: Path, column: str) -> Path:
+    return run / SCORES / hashlib.sha256(column.encode()).hexdigest()[:16]

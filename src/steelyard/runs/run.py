@@ -23,16 +23,14 @@ import polars as pl
 from steelyard.foundation.arguments import argument, choose_another
 from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.foundation.files import make_folder, remove_leftovers
-from steelyard.runs.file_system import check_no_store
 from steelyard.runs.journal import Journal
-from steelyard.runs.journal_lines import Lines, body_of, encode
-from steelyard.runs.lock import RunLock
-from steelyard.runs.losses import bytes_read, table_counts
+from steelyard.runs.journal_lines import Lines, body_of, encode, heads, parsed_at
+from steelyard.runs.lock import RunLock, check_no_store
 from steelyard.runs.manifest import FILE, Manifest
-from steelyard.runs.records import heads, parsed_at
+from steelyard.runs.parameters import merge_sources
 from steelyard.runs.run_questions import read_questions, write_questions
-from steelyard.runs.run_sources import merge_sources
-from steelyard.runs.state import Head, Key, Marks, State, head_of
+from steelyard.runs.run_state import Head, Key, Marks, State, head_of
+from steelyard.runs.seal import bytes_read, table_counts
 
 JOURNAL = "journal.jsonl"
 TABLE = "table.parquet"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from steelyard.runs.parameters import number_of
 from steelyard.runs.run import Run
-from steelyard.runs.sample_numbers import number_of
-from steelyard.runs.state import Key
+from steelyard.runs.run_state import Key
 
 
 class Share:

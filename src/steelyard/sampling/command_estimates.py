@@ -17,7 +17,7 @@ from steelyard.runs.manifest import FILE
 from steelyard.runs.parameters import Abilities
 from steelyard.runs.run import Run, resumed_manifest
 from steelyard.runs.source_share import Share
-from steelyard.runs.usage import Usage, usage_by_part
+from steelyard.runs.token_usage import Usage, usage_by_part
 from steelyard.sampling.ask.prepare import Prepared
 from steelyard.sampling.cost_estimate import Estimate, Range, exactly, no_requests, predicted, tokens_of_text
 from steelyard.sampling.generate.generate import abilities_key, noted_abilities

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from steelyard.foundation.errors import SettingError
-from steelyard.runs.usage import Usage
+from steelyard.runs.token_usage import Usage
 
 
 @dataclass

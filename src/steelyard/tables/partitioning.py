@@ -22,10 +22,9 @@ from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError, TableError
 from steelyard.foundation.files import UnwritableError, check_no_address, is_running, make_folder, reason
 from steelyard.foundation.store_address import Address, Place, place_of
-from steelyard.runs.claim import claimed
 from steelyard.runs.lock import RunLock, holder
 from steelyard.runs.manifest import sha256_of
-from steelyard.runs.parts import Parts, check_parts, part_name
+from steelyard.runs.parts import Parts, check_parts, claimed, part_name
 from steelyard.tables.columns import check_columns
 from steelyard.tables.responses import UncheckedResponses, open_unchecked, report_layout
 from steelyard.tables.row_order import BATCH, partial_read

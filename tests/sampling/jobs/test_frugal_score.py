@@ -14,8 +14,8 @@ import pytest
 import steelyard as sy
 from steelyard.evaluation.scores_on_demand import learn_asking
 from steelyard.runs.manifest import Manifest
+from steelyard.runs.parameters import number_of
 from steelyard.runs.run import Run
-from steelyard.runs.sample_numbers import number_of
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.base_rule import replay
 from tests.running import Done, steelyard

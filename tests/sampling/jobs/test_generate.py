@@ -241,7 +241,7 @@ def test_json_is_one_object(upstream: FaultUpstream, tmp_path: Path) -> None:
 def test_a_log_has_plain_lines_now_and_then(
     upstream: FaultUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("steelyard.cli.live_progress.QUIET", 0.0)
+    monkeypatch.setattr("steelyard.cli.progress_display.QUIET", 0.0)
 
     def check(seconds: float) -> None:
         (tmp_path / str(seconds)).mkdir()

@@ -11,7 +11,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.cli import commands
-from steelyard.engine.parted_generate import generate_parts
+from steelyard.engine.generate import generate_parts
 from steelyard.sampling.generate.generate_order import PARAMETERS, GenerateOptions
 
 NAMED_UPSTREAMS = {"upstream", "model", "key_env"}  # read by the command line itself

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from steelyard.answers.equivalence import EquivalenceChecker
-from steelyard.cli.diagnosis.server import _there
+from steelyard.cli.diagnosis.servers import _there
 from steelyard.foundation.errors import SettingError
 from steelyard.sampling.llm import embedded as local
 from steelyard.sampling.llm.address import Address, read_address

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from steelyard.cli.diagnosis.finding import BAD, GOOD, NOTE, Finding
+from steelyard.cli.diagnosis import BAD, GOOD, NOTE, Finding
 from steelyard.engine.engines import engine_of
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.ray_cluster import counted
 from steelyard.engine.ray_engine import RayEngine
 from steelyard.foundation.errors import SteelyardError
 from steelyard.foundation.version import __version__
-from steelyard.runs.file_system import STORAGE
+from steelyard.runs.lock import STORAGE
 from steelyard.runs.part_folders import check_storage
 
 PATIENCE = 60.0  # seconds for a node to answer

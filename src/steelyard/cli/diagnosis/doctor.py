@@ -7,11 +7,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from steelyard.cli.diagnosis import cluster, machine, proxy, server
-from steelyard.cli.diagnosis.finding import Finding
-from steelyard.cli.diagnosis.verifier import look, runs_here
+from steelyard.cli.diagnosis import Finding, cluster, machine
+from steelyard.cli.diagnosis.servers import proxy_findings, runs_here, server_findings, verifier_finding
 from steelyard.foundation.errors import SettingError
-from steelyard.runs.file_system import check_no_store
+from steelyard.runs.lock import check_no_store
 from steelyard.sampling.interrupts import waits_for
 from steelyard.sampling.llm.address import KEY_ENV, NO_KEY
 from steelyard.sampling.llm.embedded import LOCAL
@@ -63,8 +62,8 @@ async def adoctor(
         findings += [finding async for finding in _asked(str(upstream), _one_model(str(upstream), model), usual)]
     if verifier is not None:
         with served(at, usual) if at else nullcontext() as place_of_it:
-            findings += proxy.look(place_of_it) if place_of_it else ()
-            findings.append(await look(verifier, verifier_model, place_of_it))
+            findings += proxy_findings(place_of_it) if place_of_it else ()
+            findings.append(await verifier_finding(verifier, verifier_model, place_of_it))
     return findings + (cluster.look(engine, Path(output)) if engine is not None else [])
 
 
@@ -78,9 +77,9 @@ async def _section(upstream: Upstream) -> AsyncIterator[Finding]:
 
 async def _asked(upstream: str, model: str | None, key_env: str) -> AsyncIterator[Finding]:
     with served(upstream, key_env) as address:
-        for finding in proxy.look(address):
+        for finding in proxy_findings(address):
             yield finding
-        async for finding in server.look(address, model):
+        async for finding in server_findings(address, model):
             yield finding
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from steelyard.cli.diagnosis.finding import (
+from steelyard.cli.diagnosis import (
     BAD,
     GOOD,
     NOTE,

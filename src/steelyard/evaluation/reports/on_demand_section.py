@@ -13,8 +13,7 @@ import numpy as np
 from steelyard.evaluation.accuracy import estimate
 from steelyard.evaluation.reports.html_parts import card, facts, lead, said, table
 from steelyard.foundation.errors import ScoreError, SettingError
-from steelyard.runs.bill_text import bill_lines
-from steelyard.runs.parted_bill import run_bills
+from steelyard.runs.bill import bill_lines, run_bills
 from steelyard.sampling.score.frugal_rule import fingerprint
 from steelyard.tables import read
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan

@@ -13,7 +13,7 @@ from steelyard.evaluation.accuracy import Estimate, accuracy, estimates, need_la
 from steelyard.evaluation.accuracy_curves import Curves, curves
 from steelyard.evaluation.matching_compute import ComputeToMatch, compute_to_match, fine_sizes
 from steelyard.foundation.errors import LabelError, RunError, SettingError
-from steelyard.runs.parted_bill import run_bills
+from steelyard.runs.bill import run_bills
 from steelyard.tables.score_spelling import parse_score
 from steelyard.voting.confidence.calibration_error import CalibrationCurve, calibration_curve
 from steelyard.voting.fitting.score_quality import auroc, auroc_within

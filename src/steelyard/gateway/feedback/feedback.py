@@ -29,7 +29,9 @@ from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.policies import AnswerPolicy
 from steelyard.gateway.vote.vote_counter import VoteCounter
-from steelyard.runs.feedback_folder import MAX_BYTES, REQUEST, FeedbackFolder, FeedbackSettings, Record, confidence_in
+from steelyard.runs.feedback_folder import MAX_BYTES, FeedbackFolder, FeedbackSettings
+from steelyard.runs.feedback_journal import REQUEST, confidence_in
+from steelyard.runs.journal_lines import Record
 
 LOG = logging.getLogger("steelyard.gateway")
 MAX_REQUESTS = 100_000  # the last requests, which can still be labelled

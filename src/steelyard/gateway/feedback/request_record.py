@@ -19,7 +19,8 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.policies import AnswerPolicy
-from steelyard.runs.feedback_folder import REQUEST, Record
+from steelyard.runs.feedback_journal import REQUEST
+from steelyard.runs.journal_lines import Record
 
 LONGEST = 100  # characters of an answer that is not a complete response
 DIGEST = "sha256:"

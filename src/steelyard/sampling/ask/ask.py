@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from steelyard.runs.usage import Usage, usage_field, usage_from_field
+from steelyard.runs.token_usage import Usage, usage_field, usage_from_field
 from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeAsked, cascade_outcome, in_turn, turns_of
 from steelyard.sampling.ask.ask_verifier import ReadBy
 from steelyard.sampling.ask.prepare import by_score, prepare, unplanned

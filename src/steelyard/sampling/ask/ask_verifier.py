@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from steelyard.foundation.errors import SettingError, SteelyardWarning, VerifierError
-from steelyard.runs.on_demand import asked_column, has_text
-from steelyard.runs.usage import Usage
+from steelyard.runs.on_demand_records import asked_column, has_text
+from steelyard.runs.token_usage import Usage
 from steelyard.sampling.ask.sample_stream import Draw
 from steelyard.sampling.llm.upstreams import Serve, Upstream, check_upstream, started
 from steelyard.sampling.score.frugal_rule import Frugal, Walk, frugal_rule, score_of_plan

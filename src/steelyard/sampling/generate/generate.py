@@ -13,7 +13,7 @@ from steelyard.foundation.errors import UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.run import Run
 from steelyard.runs.source_share import Share
-from steelyard.runs.usage import Usage
+from steelyard.runs.token_usage import Usage
 from steelyard.sampling.generate.generate_order import How
 from steelyard.sampling.generate.one_request import Asker, Batch
 from steelyard.sampling.llm.address import Address

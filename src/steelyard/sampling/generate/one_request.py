@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from steelyard.foundation.errors import UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.source_share import Share
-from steelyard.runs.usage import FIELD, Usage, usage_field, usage_from_field
+from steelyard.runs.token_usage import FIELD, Usage, usage_field, usage_from_field
 from steelyard.sampling.generate.generate_order import Limits
 from steelyard.sampling.llm.bounded_json import Hold
 from steelyard.sampling.llm.client import Client

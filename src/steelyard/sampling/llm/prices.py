@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from steelyard.foundation.errors import SettingError, did_you_mean
-from steelyard.runs.usage import Usage
+from steelyard.runs.token_usage import Usage
 
 MILLION = 1_000_000
 DEFAULT_CURRENCY = "USD"

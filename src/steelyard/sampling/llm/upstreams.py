@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, c
 from dataclasses import dataclass
 
 from steelyard.foundation.errors import SettingError, did_you_mean
-from steelyard.runs.sample_numbers import MAX_SAMPLES_PER_SOURCE, MAX_SOURCES
+from steelyard.runs.parameters import MAX_SAMPLES_PER_SOURCE, MAX_SOURCES
 from steelyard.sampling.llm.address import NO_KEY, Address, read_address
 from steelyard.sampling.llm.embedded import (
     LOCAL,

@@ -15,7 +15,7 @@ import polars as pl
 from steelyard.answers.extract import AUTO
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SettingError, did_you_mean
-from steelyard.runs.on_demand import BEGINS
+from steelyard.runs.on_demand_records import BEGINS
 from steelyard.tables.plan_reading import answers_of_plan
 from steelyard.tables.score_spelling import REDUCERS, Score, parse_score, split_scores
 from steelyard.voting.methods import load

@@ -21,11 +21,11 @@ import polars as pl
 from steelyard.foundation.errors import SteelyardNote, SteelyardWarning, TableError
 from steelyard.runs.derived_table import JOURNAL, fresh_table
 from steelyard.runs.index import WIDE, Index
-from steelyard.runs.on_demand import ENDS, ROUND, has_text, last_walk
+from steelyard.runs.on_demand_records import ENDS, ROUND, has_text, last_walk
+from steelyard.runs.parameters import MAX_SOURCES
 from steelyard.runs.run import Run
-from steelyard.runs.sample_numbers import MAX_SOURCES
-from steelyard.runs.state import Key
-from steelyard.runs.usage import FIELD
+from steelyard.runs.run_state import Key
+from steelyard.runs.token_usage import FIELD
 from steelyard.sampling.score.frugal_rule import Frugal, Walk
 from steelyard.sampling.score.score_samples import Saving, Scored, Scoring, check_same, count, record_of
 from steelyard.sampling.verifiers.scored_items import Item, Runner, split

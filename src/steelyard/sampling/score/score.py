@@ -14,7 +14,7 @@ from steelyard.runs.imported import columns_of
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parts import is_parted_run
 from steelyard.runs.run import Run
-from steelyard.runs.state import RESERVED
+from steelyard.runs.run_state import RESERVED
 from steelyard.sampling.interrupts import waits_for
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.embedded import LOCAL

@@ -18,7 +18,7 @@ from typing import Any
 
 from steelyard.foundation.errors import RunError, VerifierError
 from steelyard.runs.run import Run
-from steelyard.runs.usage import FIELD, Usage, usage_field, usage_from_field
+from steelyard.runs.token_usage import FIELD, Usage, usage_field, usage_from_field
 from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, split
 
 WAITING = 4096  # records under way to the disk

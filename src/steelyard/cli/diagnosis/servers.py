@@ -1,0 +1,176 @@
+"""Checks of a server and a verifier: whether they answer, through which proxy, and what they are able to do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from steelyard.cli.diagnosis import (
+    BAD,
+    GOOD,
+    NOTE,
+    Finding,
+)
+from steelyard.foundation.errors import SteelyardError, UpstreamError
+from steelyard.runs.parameters import Abilities, Sampling
+from steelyard.sampling.llm.address import Address, any_proxy, proxy_for
+from steelyard.sampling.llm.client import Client
+from steelyard.sampling.llm.faults import RefusedError, TryError, advice
+from steelyard.sampling.llm.probe import Prober, probe
+from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
+from steelyard.sampling.verifiers.runners.where import check_place, connect
+
+TRY = 60.0  # seconds; a server that loads its model first may take a while
+SAMPLES = 8
+SHOWN = 8
+
+
+async def server_findings(address: Address, model: str | None) -> AsyncIterator[Finding]:
+    """Yield what is found about a server, one thing after another; nothing more after the first red one."""
+    async with Client(address, try_timeout=TRY) as client:
+        there = await _there(client)
+        yield there
+        if there.status == BAD:
+            return
+        if model is None:
+            yield Finding("model", NOTE, "none was named, so none was asked", "add --model NAME to try one")
+            return
+        sampling = Sampling(model, n=SAMPLES)
+        try:
+            able = await probe(client, sampling, patience=TRY)
+        except UpstreamError as error:
+            fault = error.__context__
+            fix = advice(fault, model) if isinstance(fault, TryError) else ""
+            found = str(error).removesuffix(f"; {fix}") if fix else str(error)
+            yield Finding("model", BAD, found, fix or "see what the server's own log says")
+            return
+        yield Finding("model", GOOD, f"{model!r} answers")
+        for finding in _abilities(able):
+            yield finding
+        yield await _seeds(client, sampling, able)
+
+
+async def _there(client: Client) -> Finding:
+    """Whether anybody answers, and which models it names."""
+    try:
+        listed = [client.address.masked(name, 80) for name in _models(await client.request("GET", "/models"))]
+    except RefusedError as error:
+        if error.status in (404, 405):
+            return Finding("server", GOOD, f"{client.address.base} answers, but lists no models")
+        fix = advice(error) or "see what the server's own log says"
+        return Finding("server", BAD, f"{client.address.base}: {error.reason}", fix)
+    except TryError as error:
+        more = ": it ends in /v1 for vLLM, llama.cpp and Ollama" * advice(error).endswith("--upstream")
+        return Finding("server", BAD, f"{client.address.base}: {error.reason}", advice(error) + more)
+    names = ", ".join(listed[:SHOWN]) + (", .." if len(listed) > SHOWN else "")
+    return Finding("server", GOOD, f"{client.address.base} answers; its models: {names or 'none listed'}")
+
+
+def _models(content: Any) -> list[str]:
+    try:
+        return [str(entry["id"]) for entry in content["data"]]
+    except (KeyError, TypeError):
+        return []
+
+
+def _abilities(able: Abilities) -> list[Finding]:
+    """What the probe found, as lines."""
+    n = Finding("n", GOOD, f"{able.most} samples in one request work")
+    if able.most < SAMPLES:
+        what = "one sample a request" if able.most == 1 else f"at most {able.most} samples a request"
+        n = Finding("n", NOTE, what, "nothing to do: generate makes more requests; more slots or vLLM would be faster")
+    logprobs = Finding("logprobs", GOOD, "log-probabilities come with the samples")
+    if not able.logprobs:
+        fix = "serve the model with vLLM or llama.cpp to have self_logprob and p-true"
+        logprobs = Finding("logprobs", NOTE, "no log-probabilities", fix)
+    usage = Finding("usage", GOOD, "tokens are counted")
+    if not able.usage:
+        what = "tokens are not counted, or those of one choice only"
+        usage = Finding("usage", NOTE, what, "nothing to do: they are known where logprobs are")
+    return [n, logprobs, usage]
+
+
+async def _seeds(client: Client, sampling: Sampling, able: Abilities) -> Finding:
+    """Whether the same seed gives the same sample, and another seed another one."""
+    if not able.seed:
+        return Finding(
+            "seeds", NOTE, "seeds are refused", "nothing to do: samples are drawn, but cannot be drawn again"
+        )
+    try:
+        prober = Prober(client, sampling, TRY)
+        first, again, *others = [(await prober.ask(able, n=1, first=seed)).good[0].text for seed in (0, 0, 1, 2)]
+    except TryError as error:
+        return Finding("seeds", BAD, error.reason, "the server answers now and then: see what its own log says")
+    if first != again:
+        fix = "nothing to do: samples are drawn, but the same command may draw others"
+        return Finding("seeds", NOTE, "the same seed gave two different samples", fix)
+    if set(others) == {first}:
+        fix = "if a run shows the same text for every sample, its server ignores temperature or seeds"
+        return Finding("seeds", NOTE, "three seeds gave the same sample", fix)
+    return Finding("seeds", GOOD, "the same seed gives the same sample, another seed another one")
+
+
+def runs_here(name: str | None, at: str | None) -> bool:
+    """Whether a verifier would run in this process, and so needs torch."""
+    return name is not None and at is None and isinstance(find_verifier(name)[0], TokenProtocol)
+
+
+async def verifier_finding(name: str, model: str | None, address: Address | None) -> Finding:
+    """What is found about a verifier; `address` is the server it is to run on, `model` its name there or a folder."""
+    protocol, verifier = find_verifier(name)
+    wanted = model or verifier.model
+    if isinstance(protocol, RecordedProtocol):
+        return Finding("verifier", GOOD, f"{name} reads what generate recorded; it needs a server with logprobs")
+    if address is None:
+        return _chat_without_server(name) if isinstance(protocol, ChatProtocol) else _weights(name, wanted)
+    return await _served(name, protocol, wanted, address)
+
+
+def _chat_without_server(name: str) -> Finding:
+    return Finding(
+        "verifier", BAD, f"{name} asks a chat server, and none was named", "add --verifier-upstream http://HOST:PORT/v1"
+    )
+
+
+async def _served(name: str, protocol: Protocol, model: str, address: Address) -> Finding:
+    try:
+        check_place(name, protocol, at=True, local=False)
+        runner = await connect(protocol, model, address)
+        await runner.close()
+    except SteelyardError as error:
+        return Finding("verifier", BAD, str(error), "'steelyard score' without anything lists what can run where")
+    return Finding("verifier", GOOD, f"{name} answers at {address.base}")
+
+
+def _weights(name: str, model: str) -> Finding:
+    """Whether the weights are on this machine; nothing is downloaded to find out."""
+    if Path(model).is_dir():
+        return Finding("verifier", GOOD, f"{name}: weights in {model}")
+    if find_spec("huggingface_hub") is None:
+        return Finding("verifier", BAD, f"{name}: its packages are not installed", "pip install 'steelyard[prm]'")
+    from huggingface_hub import try_to_load_from_cache
+
+    if isinstance(try_to_load_from_cache(model, "config.json"), str):
+        return Finding("verifier", GOOD, f"{name}: {model} is on this machine")
+    fix = "the first 'steelyard score' downloads it; without a network copy it here and give its folder by --model"
+    return Finding("verifier", NOTE, f"{name}: {model} is not on this machine yet", fix)
+
+
+def proxy_findings(address: Address) -> Iterator[Finding]:
+    """Report how a server is reached, if a variable names a proxy."""
+    if not any_proxy():
+        return
+    proxy = proxy_for(address.base)
+    route = f"{address.base} is reached {f'through {proxy}' if proxy else 'directly'}"
+    if proxy and address.has_secret and address.base.startswith("http:"):
+        yield Finding(
+            "proxy",
+            NOTE,
+            f"{route}, which can read the key because the connection is not encrypted",
+            "use an https:// address for the server, or add its host to NO_PROXY",
+        )
+    else:
+        yield Finding("proxy", GOOD, route)

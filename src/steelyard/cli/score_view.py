@@ -1,0 +1,93 @@
+"""The output of `steelyard score`: the scores of a run, or the list of verifiers."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from steelyard.cli import console
+from steelyard.cli.costs import say_spent, spent_object
+from steelyard.cli.next_step import VERDICTS, after_score
+from steelyard.cli.text_tables import print_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from steelyard.cli.costs import Spending
+    from steelyard.sampling.llm.prices import Price
+    from steelyard.sampling.score.score import ScoreOrder
+    from steelyard.sampling.score.score_samples import Scored
+
+ENOUGH = 40  # questions, of which `evaluate` calibrates on 30 %
+
+
+def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None, price: Price | None = None) -> None:
+    """Say what was scored, what could not be and why, and what comes next."""
+    spent, prices = {"": done.spent}, {"": price} if price else {}
+    if json:
+        console.as_json(
+            {
+                "run": str(done.run),
+                "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
+                "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
+                "spent": spent_object(spent, prices),
+                "rule": done.rule, "not_asked": done.not_asked, "copied": done.copied,
+            }
+        )  # fmt: skip
+        return
+    if done.found:
+        known = {name: value for name, value in done.found.items() if value is not None}
+        about = [str(value) if name == "where" else f"{name} {value}" for name, value in known.items()]
+        console.say(f"Verifier: {', '.join(about)}")
+    console.say(f"Scored {done.new} responses, {done.before} were scored before.")
+    say_spent(spent, prices)
+    if done.rule:
+        console.say(_not_needed(done))
+    notes = [
+        (done.copied, "more have the words of one that was scored, and its score"),
+        (done.truncated, "were longer than the verifier's context: the tail of their steps was scored"),
+        (done.empty, "have no text and no score"),
+        (done.unsampled, "samples failed in the run and have no score"),
+    ]
+    for count, what in notes:
+        if count:
+            console.say(f"  {count} {what}")
+    for reason, count in done.failures.most_common(10):
+        console.say(f"  {count} failed: {console.shortened(reason, 200)}")
+    if done.failures:
+        console.say("Run the same command again to try the failed ones again.")
+    following = shlex.join(["steelyard", "vote", str(done.run), "--plan", str(plan), *VERDICTS]) if done.rule else None
+    console.say(f"Next: {following or after_score(done.run, column)}")
+
+
+def should_send(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict[str, Any], spending: Spending) -> bool:
+    """Estimate the cost; return whether to send the requests."""
+    from steelyard.sampling.command_estimates import estimate_score
+    from steelyard.sampling.llm.prices import VERIFIER
+
+    estimate = estimate_score(source, order, on_demand=on_demand, **made_from)
+    return spending.should_send({VERIFIER: estimate}, "responses")
+
+
+def _not_needed(done: Scored) -> str:
+    """How many responses the verifier did not need to read, and by what."""
+    read = done.before + done.new + done.copied + done.failures.total()
+    why = "no score of theirs could change a verdict" if done.rule == "exact" else "not worth the price of a score"
+    share = done.not_asked / max(1, read + done.not_asked)
+    return (
+        f"{done.not_asked} of {read + done.not_asked} responses ({share:.0%}) were not asked: {why} (rule {done.rule})."
+    )
+
+
+def show_verifiers(json: bool) -> None:
+    """List the verifiers."""
+    from steelyard.sampling.verifiers import all_protocols
+    from steelyard.sampling.verifiers.protocol import verifier_rows
+
+    found = verifier_rows(all_protocols())
+    if json:
+        console.as_json(
+            {"verifiers": [dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found]}
+        )
+        return
+    print_table("Verifiers", ("verifier", "model", "runs", "split"), found, text=True)
