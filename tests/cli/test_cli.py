@@ -125,7 +125,7 @@ def test_evaluate_without_scores_measures_what_needs_none_and_says_so(file: Path
     done = steelyard("evaluate", tmp_path / "t.parquet", "--score", "none", "--resamples", 2, "--json")
     assert done.code == 0, done.err
     assert {row["method"] for row in json.loads(done.out)["rows"]} == {"majority", "pass-at-n"}
-    assert "note: without scores there are majority, pass-at-n" in done.err
+    assert "note: without scores, only majority, pass-at-n" in done.err
 
 
 def test_a_majority_plan_breaks_ties_by_the_score_it_was_fitted_with(tmp_path: Path) -> None:
@@ -343,4 +343,4 @@ def test_fit_draws_only_scores_near_those_that_were_seen(tmp_path: Path) -> None
     chart = done.out.partition("What a score is worth")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in chart[2:-1]] == ["0.3", "0.4", "0.5"]
     assert chart[-1].startswith("The scores of the calibration set are between 0.2")
-    assert "by how many of the 60 questions it learns from" in steelyard("fit", tmp_path / "t.parquet").out
+    assert "by number of questions to learn from (of 60)" in steelyard("fit", tmp_path / "t.parquet").out

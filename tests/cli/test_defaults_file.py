@@ -70,7 +70,7 @@ def test_several_upstreams_may_stand_in_the_file(folder: Path, monkeypatch: pyte
 
 def test_the_server_of_the_llm_is_not_that_of_a_verifier(folder: Path) -> None:
     (folder / "steelyard.toml").write_text('upstream = "http://127.0.0.1:1"\n')
-    assert "say where qwen-prm runs" in steelyard("score", folder, "--verifier", "qwen-prm").err
+    assert "choose where qwen-prm runs" in steelyard("score", folder, "--verifier", "qwen-prm").err
     (folder / "steelyard.toml").write_text('[verbs.score]\nupstream = "ftp://x"\n')
     assert "must begin with http" in steelyard("score", folder, "--verifier", "qwen-prm").err
 
@@ -81,12 +81,12 @@ def test_the_server_of_the_llm_is_not_that_of_a_verifier(folder: Path) -> None:
         ('upstraem = "local"', "unknown key 'upstraem' in steelyard.toml: did you mean 'upstream'?"),
         ("temperature = true", "temperature in steelyard.toml must be a number, not True"),
         ('temperature = "hot"', "temperature in steelyard.toml must be a number, not 'hot'"),
-        ("seed = 1.5", "seed in steelyard.toml must be a whole number, not 1.5"),
-        ("score = 3", "score in steelyard.toml must be a text, not 3"),
-        ("rename = [1]", "rename in steelyard.toml must be a list of texts, not [1]"),
-        ("n = 3", "'n' in steelyard.toml is not for all verbs: put it under [verbs."),
-        ("verbs = 3", "'verbs' in steelyard.toml must hold tables"),
-        ("[verbs.fti]\nn = 3", "there is no verb 'fti' for [verbs.fti] in steelyard.toml: did you mean 'fit'?"),
+        ("seed = 1.5", "seed in steelyard.toml must be an integer, not 1.5"),
+        ("score = 3", "score in steelyard.toml must be a string, not 3"),
+        ("rename = [1]", "rename in steelyard.toml must be a list of strings, not [1]"),
+        ("n = 3", "'n' in steelyard.toml is not an option of every command: put it under [verbs."),
+        ("verbs = 3", "'verbs' in steelyard.toml must contain tables"),
+        ("[verbs.fti]\nn = 3", "unknown command 'fti' in [verbs.fti] of steelyard.toml: did you mean 'fit'?"),
         (
             "[verbs.fit]\nmethods = 'logit'",
             "unknown key 'methods' in [verbs.fit] of steelyard.toml: did you mean 'method'",
@@ -119,16 +119,16 @@ def test_a_variable_of_a_wrong_type_is_refused_and_one_misspelt_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STEELYARD_SCOER", "a")
-    assert "note: the environment variable STEELYARD_SCOER is not read: did you mean STEELYARD_SCORE?" in (
+    assert "note: unknown environment variable STEELYARD_SCOER: did you mean STEELYARD_SCORE?" in (
         steelyard("methods").err
     )
     monkeypatch.setenv("STEELYARD_SEED", "one")
     done = steelyard("fit", "t.parquet")
-    assert (done.code, "seed in $STEELYARD_SEED must be a whole number, not 'one'" in done.err) == (2, True)
+    assert (done.code, "seed in $STEELYARD_SEED must be an integer, not 'one'" in done.err) == (2, True)
 
 
 def test_the_doctor_shows_the_file_and_the_values_in_force(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert f"there is no {folder / 'steelyard.toml'}" in steelyard("doctor").out
+    assert f"no {folder / 'steelyard.toml'}" in steelyard("doctor").out
     (folder / "steelyard.toml").write_text('score = "a"\n[verbs.fit]\nn = 2\n')
     monkeypatch.setenv("STEELYARD_ANSWERS", "number")
     shown = steelyard("doctor").out
@@ -154,7 +154,7 @@ def test_the_file_alone_sends_nothing_to_another_machine(
     for words in (ASK, GENERATE, ("doctor",)):
         done = steelyard(*words)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-        assert f"--upstream {where}, or trust the host for good with export STEELYARD_TRUSTED=" in done.err
+        assert f"--upstream {where}, or trust the host permanently with export STEELYARD_TRUSTED=" in done.err
     (folder / "steelyard.toml").write_text(f'[verbs.score]\nupstream = "{where}"\n')
     assert "would send your prompts and your key" in steelyard("score", "t.parquet", "--verifier", "p-true").err
 

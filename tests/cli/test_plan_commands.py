@@ -94,7 +94,7 @@ def test_a_score_that_no_verifier_gives_is_named(tmp_path: Path, part: str) -> N
     done = steelyard("plan-budget", tmp_path / "r.parquet", *words)
     assert done.code == 0, done.err
     assert "steelyard ask" not in done.out
-    assert "goes by the score 'score', which no verifier" in done.out
+    assert "needs the score 'score', which no verifier" in done.out
     assert ("sy.Ballot(PLAN)" in done.out) == (part == "stopping")
     if part == "asking":
         vote = commands(sy.load(tmp_path / "plan.json"), tmp_path)[0]

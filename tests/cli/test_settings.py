@@ -95,7 +95,7 @@ def test_a_text_is_read_as_what_the_setting_may_be(text: str, value: Any) -> Non
     [
         ("loud=1", "loud must be bool, not '1'"),
         ("most=none", "most must be int or float, not 'none'"),
-        ("names=a", "names is list, which cannot be typed: set it in Python"),
+        ("names=a", "names is list, which only Python can set: set it there"),
     ],
 )
 def test_a_text_that_the_setting_cannot_be_is_refused(text: str, says: str) -> None:

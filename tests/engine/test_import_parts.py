@@ -73,7 +73,7 @@ def test_the_command_wants_a_number_of_parts(tmp_path: Path) -> None:
     done = steelyard("import", *files, "-o", tmp_path / "out", "--engine", "processes:2")
     assert (done.code, done.err.strip()) == (
         2,
-        "error: --engine writes a folder of parts: say how many with --parts, as --parts 64",
+        "error: --engine writes a folder of parts: set how many with --parts, such as --parts 64",
     )
 
 
@@ -121,7 +121,7 @@ def test_nothing_is_written_over_with_an_engine(tmp_path: Path) -> None:
     words = ("-o", tmp_path / "out", "--engine", "processes:2", "--overwrite")
     for verb in ("import", "vote", "answers"):
         done = steelyard(verb, *three_files(tmp_path)[:1], *words)
-        assert (done.code, "--engine writes over no folder" in done.err) == (2, True)
+        assert (done.code, "--engine overwrites no folder" in done.err) == (2, True)
 
 
 def test_a_column_may_be_called_runs(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_what_workers_warn_of_is_told_once(tmp_path: Path) -> None:
 
 
 def test_standard_input_is_not_for_workers(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="workers cannot read standard input: save it as a file, or leave --engine"):
+    with pytest.raises(SettingError, match="workers cannot read standard input: save it as a file, or leave out"):
         import_parts(["-"], tmp_path / "out", 2, Here())
 
 

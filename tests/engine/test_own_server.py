@@ -47,7 +47,7 @@ def test_servers_that_cannot_be_asked_are_refused_before_anything_is_done(tmp_pa
     for said, upstream, words in (
         ("must begin with http:// or https://", "http://a:8000/v1,b:8000", ENGINE),
         ("the embedded LLM is for one process", "http://a:8000/v1,local", ENGINE),
-        ("several servers are for a run in parts", "http://a:8000/v1,http://b:8000/v1", ()),
+        ("several servers need a run in parts", "http://a:8000/v1,http://b:8000/v1", ()),
     ):
         done = steelyard("score", tmp_path, "--verifier", "p-true", "--model", "m", "--upstream", upstream, *words)
         assert (done.code, done.err.count("\n")) == (2, 1)

@@ -175,7 +175,7 @@ def test_parts_without_a_readable_answer_are_asked_for_nothing_and_a_run_of_such
     silent = small_run(tmp_path / "silent", questions=3, samples=2, response="I do not know.")
     done = frugal(in_parts(silent, tmp_path / "none", 2), server, plan, "--frugal", "exact", *ENGINE)
     assert (done.code, done.err.count("\n"), questions_asked(server).total()) == (2, 1, 0)
-    assert "no answer can be read out of the responses" in done.err
+    assert "no response has a readable answer" in done.err
     run = small_run(tmp_path / "one", questions=6, samples=3, response="I do not know.")
     with Run.open(run, write=True) as opened:
         about = {"kind": "sample", "question": "q1", "finish": "stop", "tokens": 3, "model": "m"}

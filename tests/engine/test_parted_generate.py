@@ -50,7 +50,7 @@ def test_the_table_of_all_parts_is_that_of_a_run_without_parts(
     assert len(engine.asked) == len(list((tmp_path / "run").glob("part-*"))) < 12  # some parts have no question
     assert "24/24" in (tmp_path / "run" / "progress.log").read_text().splitlines()[-1]
     again = generated(upstream, questions, tmp_path / "run", "same", "--engine", "ray")
-    assert "Nothing to ask" in again.out
+    assert "Nothing to sample" in again.out
     assert upstream.samples("same") == once + once
 
 
@@ -136,10 +136,10 @@ def test_what_does_not_fit_a_run_in_parts_is_refused_in_one_line(
         ("--engine", "ray", "--parts", "3"): "--parts was 2, now 3",
         (*map(str, words), "--seed", "5"): "seed was 0, now 5",
         (): "is a run in parts",
-        ("--parts", "2"): "--parts is for an engine",
-        ("--workers", "2", "--dry-run"): "--workers is for an engine",
+        ("--parts", "2"): "--parts needs an engine",
+        ("--workers", "2", "--dry-run"): "--workers needs an engine",
         (*map(str, words), "--workers", "8:2"): "cannot read --workers",
-        (*map(str, words), "--fork", str(tmp_path / "other")): "--fork makes a run of one process",
+        (*map(str, words), "--fork", str(tmp_path / "other")): "--fork cannot be combined with --engine",
     }.items():
         done = generated(upstream, questions, run, "m", *more)
         assert done.code == 2, more

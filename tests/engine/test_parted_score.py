@@ -157,19 +157,19 @@ def test_what_many_workers_cannot_score_is_refused_in_one_line(runs: tuple[Path,
     plain, run = runs
     words = ("--verifier", "logprob")
     for said, given in {
-        "is no run in parts": (plain, *words, *ENGINE),
+        "is not a run in parts": (plain, *words, *ENGINE),
         "is a run in parts": (run, *words),
-        "--layout is not for runs in parts": (run, *words, *ENGINE, "--layout", "long"),
-        "--frugal goes by a plan": (run, *words, *ENGINE, "--frugal", "exact"),
-        "--gpus-per-worker is for an engine": (plain, *words, "--gpus-per-worker", 1),
-        "--workers is for an engine": (plain, *words, "--workers", 2, "--dry-run"),
+        "--layout cannot be used on a run in parts": (run, *words, *ENGINE, "--layout", "long"),
+        "--frugal needs a plan": (run, *words, *ENGINE, "--frugal", "exact"),
+        "--gpus-per-worker needs an engine": (plain, *words, "--gpus-per-worker", 1),
+        "--workers needs an engine": (plain, *words, "--workers", 2, "--dry-run"),
         "the embedded LLM is for one process": (run, "--verifier", "p-true", "--upstream", "local", *ENGINE),
     }.items():
         done = steelyard("score", *given)
         assert done.code == 2, said
         assert said in done.err
     next(run.glob("part-*")).rename(tmp_path / "elsewhere")
-    assert "are not sampled to their end" in steelyard("score", run, *words, *ENGINE).err
+    assert "are not completely sampled" in steelyard("score", run, *words, *ENGINE).err
 
 
 def test_parts_without_scores_take_none_of_another_model(
@@ -213,7 +213,7 @@ def test_processes_have_no_gpus_of_their_own(tmp_path: Path) -> None:
 
 def test_gpus_that_would_stand_idle_are_refused_in_one_line(tmp_path: Path) -> None:
     for said, words in {
-        "logprob runs in no worker, whose GPUs would stand idle": ("--verifier", "logprob", "--gpus-per-worker", 1),
+        "logprob does not run in workers, so GPUs would be idle": ("--verifier", "logprob", "--gpus-per-worker", 1),
         "a verifier runs on one GPU, and --gpus-per-worker is 2": (
             "--verifier", "qwen-prm", "--local", "--gpus-per-worker", 2,
         ),

@@ -35,7 +35,7 @@ def test_a_worker_that_reads_another_file_is_refused(tmp_path: Path) -> None:
 
 def test_an_engine_that_is_none_is_refused_with_what_there_is() -> None:
     for text in ("dask", "processes:0", "processes:x", "ray://host:10001"):
-        with pytest.raises(SettingError, match="no engine is called"):
+        with pytest.raises(SettingError, match="unknown engine"):
             engine_of(text)
 
 
@@ -82,4 +82,4 @@ def test_a_script_that_starts_processes_while_it_is_imported_is_told_what_to_do(
         "list(engine_of('processes:1').run(max, 0, [Path('part')]))\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-    assert "there, call it below if __name__ == '__main__':" in done.stderr.splitlines()[-1]
+    assert "put the call under if __name__ == '__main__':" in done.stderr.splitlines()[-1]

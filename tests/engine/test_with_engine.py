@@ -86,16 +86,16 @@ def test_mistakes_are_one_line_with_the_fix(parts: Path, tmp_path: Path) -> None
     out = tmp_path / "out"
     plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
     calls: dict[str, Any] = {
-        "workers= is for an engine": lambda: sy.vote(parts, workers=2, engine=None),
-        "parts= is for an engine": lambda: sy.import_table(parts, parts=2, engine=None),
-        "no engine is called 'spark'": lambda: sy.vote(parts, engine="spark", output=out),
+        "workers= needs an engine": lambda: sy.vote(parts, workers=2, engine=None),
+        "parts= needs an engine": lambda: sy.import_table(parts, parts=2, engine=None),
+        "unknown engine 'spark'": lambda: sy.vote(parts, engine="spark", output=out),
         "7 is not an engine": lambda: sy.vote(parts, engine=7, output=out),  # type: ignore[call-overload]
         "name it with output=": lambda: sy.vote(parts, engine=Here()),
         "make one with sy.partition": lambda: sy.vote(sy.simulate(3, 3), engine=Here(), output=out),
         "workers read a plan from a file": lambda: sy.vote(parts, plan, engine=Here(), output=out),
         "workers read files": lambda: sy.import_table(sy.simulate(3, 3), engine=Here(), parts=2, output=out),
-        "say how many with parts=": lambda: sy.import_table(parts, engine=Here(), output=out),
-        "are for a run of one process": lambda: sy.generate("q", out, engine=Here(), upstream="u", fork="f"),
+        "set how many with parts=": lambda: sy.import_table(parts, engine=Here(), output=out),
+        "cannot be combined with engine=": lambda: sy.generate("q", out, engine=Here(), upstream="u", fork="f"),
         "are for tables, and an engine": lambda: sy.score(parts, "logprob", engine=Here(), output=out),
     }
     for said, call in calls.items():

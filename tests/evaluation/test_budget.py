@@ -110,7 +110,7 @@ def test_a_stated_loss_is_held_on_other_questions() -> None:
 
 
 def test_a_loss_too_small_for_the_questions_is_not_promised(shelf: RuleSearch) -> None:
-    with pytest.raises(sy.errors.CalibrationError, match=r"a loss of 0.003 cannot be seen on 250 .* label more"):
+    with pytest.raises(sy.errors.CalibrationError, match=r"a loss of 0.003 is too small for 250 .* label more"):
         shelf.choose(loss=0.003)
     used, correct = shelf.trajectories.under(shelf.choose(loss=0.004).rule)
     assert used.mean() <= 16
@@ -145,7 +145,7 @@ def test_a_method_that_learns_no_confidence_is_offered_no_rule_that_needs_it(bot
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({}, "say what to aim for"),
+        ({}, "set a goal"),
         ({"samples": 0.5}, "between 1 and 16"),
         ({"samples": 17}, "between 1 and 16"),
         ({"samples": float("nan")}, "between 1 and 16"),
@@ -257,7 +257,7 @@ def test_plan_budget_leaves_what_a_plan_has_learned_alone(file: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "say what to aim for: a budget"),
+        ((), "set a goal: a budget"),
         (("--budget", 9), "between 1 and 8"),
         (("--budget", "many"), "cannot read the budget 'many'"),
         (("--loss", 2), "one point"),
@@ -298,4 +298,4 @@ def test_a_rule_that_falls_behind_on_the_other_questions_is_not_taken(monkeypatc
     monkeypatch.setattr(budget.RuleSearch, "choose", misled)
     made = plan_stopping(misleading(40), sy.MajorityVote(), samples=7, resamples=0)
     assert made.plan.stopping_ == Fixed(7)
-    assert made.explain().startswith("Do not stop early: beta seemed to pay and fell behind")
+    assert made.explain().startswith("Do not stop early: beta seemed worthwhile but fell behind")

@@ -231,7 +231,7 @@ def test_the_command_line_writes_a_plan_and_json(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--price", "a=1"], "--source llm"),
-        (["--source", "llm", "--price", "a=1"], "say what to aim for"),
+        (["--source", "llm", "--price", "a=1"], "set a goal"),
         (["--source", "llm", "--price", "a=x", "--budget", "1"], "cannot read the price"),
         (["--source", "llm", "--price", "a=1,a=2", "--budget", "1"], "two prices"),
         (["--source", "llm", "--price", "a=1,sample=tokens", "--budget", "1"], "two prices of a sample"),

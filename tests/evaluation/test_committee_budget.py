@@ -262,7 +262,7 @@ PRICES = ("--price", "ant=3,bee=1")
         ((*PRICES, "--price", "score=1", "--budget", "0.000001"), "does not pay for one sample of bee at 1.05e-05"),
         ((*PRICES, "--price", "score=1", "--budget", "nan"), "budget must be above 0, not nan"),
         ((*PRICES, "--price", "score=1", "--budget", "65%"), "give the mean cost per question, as 32"),
-        ((*PRICES, "--price", "score=1"), "say what to aim for: a budget"),
+        ((*PRICES, "--price", "score=1"), "set a goal: a budget"),
         ((*PRICES, "--price", "score=1,sample=1", "--budget", "4"), "two prices of a sample"),
         ((*PRICES, "--price", "score=1", "--budget", "4", "--loss", "0.1"), "a loss is for samples or sources alone"),
         ((*PRICES, "--price", "score=1", "--budget", "4", "--score", "none"), "there are no scores to buy"),
@@ -278,7 +278,7 @@ def test_prices_and_budgets_that_cannot_be_are_one_line(file: Path, words: tuple
 
 def test_prices_by_source_without_a_source_say_how_to_name_it(file: Path) -> None:
     done = steelyard("plan-budget", file, *PRICES, "--price", "score=1", "--budget", 4)
-    assert (done.code, "as --source llm" in done.err) == (2, True)
+    assert (done.code, "such as --source llm" in done.err) == (2, True)
 
 
 def test_the_command_prints_what_to_buy_and_how_and_writes_the_plan(file: Path, tmp_path: Path) -> None:

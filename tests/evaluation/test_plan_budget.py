@@ -126,7 +126,7 @@ def test_a_fitted_method_votes_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "say what to aim for"),
+        ({}, "set a goal"),
         ({"budget": 9}, "between 1 and 4"),
         ({"budget": float("nan")}, "between 1 and 4"),
         ({"budget": "4"}, "budget must be a number, not the str '4'"),
@@ -138,7 +138,7 @@ def test_a_fitted_method_votes_as_it_is() -> None:
         ({"prices": {"sample": 1, "gpt": 1}, "budget": 4}, "two prices of a sample"),
         ({"prices": {"gpt": 1}, "budget": 4}, "read the table with source='llm'"),
         ({"prices": {"score:gpt": 1}, "budget": 4}, "read the table with source='llm'"),
-        ({"prices": {"score:gpt": 1}}, "say what to aim for"),
+        ({"prices": {"score:gpt": 1}}, "set a goal"),
         ({"prices": 3, "budget": 4}, "prices must be a mapping, not 3"),
         ({"prices": {3: 1}, "budget": 4}, "prices are by name, not by the int 3"),
         ({"prices": {"sample": True}, "budget": 4}, "the price of a sample must be a number, not the bool True"),

@@ -156,7 +156,7 @@ def test_a_plan_without_a_cascade_and_prices_without_a_plan_are_refused(folder: 
     assert "this plan has no cascade to replay" in done.err
     alone = steelyard("evaluate", folder / "same.parquet", "--source", "llm", "--price", "wise=1")
     assert alone.code == 2
-    assert "give --plan plan.json too" in alone.err
+    assert "add --plan plan.json" in alone.err
 
 
 @pytest.mark.parametrize("wrong", [{"prices": {"a": -1}}, {"prices": 7}, {"learned_on": "x"}, {"per_response": 1}])

@@ -83,7 +83,7 @@ def test_a_rename_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     table().write_parquet(tmp_path / "t.parquet")
     done = steelyard("vote", tmp_path / "t.parquet", "--rename", "a\rb=question")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "write names with commas between them" in done.err
+    assert "separate names with commas" in done.err
 
 
 def test_an_output_is_named_as_the_caller_types_it(tmp_path: Path) -> None:

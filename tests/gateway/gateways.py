@@ -132,7 +132,7 @@ def process(upstream: str, *words: object, model: str = "good", **variables: str
         assert running.stdout is not None
         told = running.stdout.readline()
         assert " at http" in told, told
-        assert running.stdout.readline().startswith("Its page: http")
+        assert running.stdout.readline().startswith("Web page: http")
         yield Gateway(told.split(" at ")[1].strip().removesuffix("/v1"), running)
     finally:
         running.kill()

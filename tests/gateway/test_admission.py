@@ -59,7 +59,7 @@ def test_a_key_of_several_does_not_fill_the_queue() -> None:
         assert [task.done() for task in tasks] == [False, False, False, True]
         refused = tasks.pop().exception()
         assert isinstance(refused, ApiError)
-        assert refused.message == "1 requests of this key are in flight and 2 wait: retry later"
+        assert refused.message == "1 requests with this key are in flight and 2 are waiting: retry later"
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(admission.slot(OTHER))
             assert admission.in_flight == 2

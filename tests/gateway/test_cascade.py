@@ -104,7 +104,7 @@ def test_at_the_deadline_it_decides_by_who_has_answered(upstream: FaultUpstream,
         assert told["answer"] is not None
         assert "deadline" in told["notes"][0]
         assert told["sources"][2]["asked"]
-        assert told["sources"][2]["why"] == "it gave no sample: nothing came in time"
+        assert told["sources"][2]["why"] == "it gave no sample: no response arrived in time"
         assert told["sources"][2]["samples"]["cancelled"] == 1
 
     with_more_time(check, 1.0)

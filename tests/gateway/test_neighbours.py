@@ -129,4 +129,4 @@ def test_a_key_of_several_never_takes_the_places_of_all(upstream: FaultUpstream,
         other = running.send("POST", "/v1/chat/completions", body, key=keys[1])
         upstream.release("my turn")
         assert (first.result().status, second.status, other.status) == (200, 429, 200)
-    assert "1 requests of this key are in flight" in second.error["message"]
+    assert "1 requests with this key are in flight" in second.error["message"]

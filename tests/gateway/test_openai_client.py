@@ -186,7 +186,7 @@ def test_message_type_param_and_code_of_an_error_reach_the_client(client: Any) -
     with pytest.raises(openai_package().BadRequestError, match="n must lie between 1 and 16") as told:
         chat(client, "x", n=99)
     assert (told.value.type, told.value.param, told.value.code) == ("invalid_request_error", "n", None)
-    with pytest.raises(openai_package().BadRequestError, match="no setting 'N'") as told:
+    with pytest.raises(openai_package().BadRequestError, match="unknown setting 'N'") as told:
         chat(client, "x", extra_body={"steelyard": {"N": 2}})
     assert told.value.param == "steelyard.N"
 

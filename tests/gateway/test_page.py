@@ -119,7 +119,7 @@ def test_the_key_is_asked_for_once_and_stands_nowhere(visit: Any, served: Gatewa
     tab.fill("#key", "wrong-key-of-mine")
     tab.press("#key", "Enter")
     tab.locator("#key-error:not([hidden])").wait_for()
-    assert tab.inner_text("#key-error") == "The key is not known here."
+    assert tab.inner_text("#key-error") == "The API key is not valid."
     tab.fill("#key", KEY)
     tab.press("#key", "Enter")
     tab.locator("#desk").wait_for()

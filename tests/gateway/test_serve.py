@@ -43,10 +43,10 @@ def test_a_signal_lets_requests_end_and_says_so_by_the_exit_code(
     [
         (["--host", "0.0.0.0"], "--unsafe-no-key"),
         (["--plan", "nowhere.json"], "nowhere.json"),
-        (["--method", "calibrated"], "no method 'calibrated' without a plan"),
+        (["--method", "calibrated"], "'calibrated' cannot vote without a plan"),
         (["--plan", "p.json", "--method", "majority"], "exclude each other"),
-        (["-n", "0"], "-n is at least 1"),
-        (["--port", "99999"], "no port 99999"),
+        (["-n", "0"], "-n must be between 1 and"),
+        (["--port", "99999"], "99999 is not a valid port"),
         (["--verifier", "nobody"], "unknown verifier"),
         (["--key-file", "nowhere.txt"], "cannot read the keys"),
         (["--feedback", "/dev/null/folder"], "choose another folder"),
@@ -70,7 +70,7 @@ def test_a_taken_port_is_one_line(upstream: FaultUpstream) -> None:
         taken.listen()
         done = steelyard("serve", "--upstream", upstream.url, "--model", "good", "--port", taken.getsockname()[1])
     assert done.code == 2
-    assert "cannot listen at 127.0.0.1" in done.err
+    assert "cannot listen on 127.0.0.1" in done.err
 
 
 def test_keys_come_from_a_file_one_per_line(upstream: FaultUpstream, tmp_path: Path) -> None:

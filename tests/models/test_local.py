@@ -124,7 +124,7 @@ def test_code_that_comes_with_a_model_is_never_run(tmp_path: Path) -> None:
 
 def test_what_cannot_be_loaded_says_why(tmp_path: Path) -> None:
     folder = tiny.make("math-shepherd", tmp_path / "m")
-    with pytest.raises(VerifierError, match="another tokenizer"):
+    with pytest.raises(VerifierError, match="different tokenizer"):
         Local(token_protocol("versaprm"), str(folder))
     content = load_file(folder / "model.safetensors")
     save_file(
@@ -135,7 +135,7 @@ def test_what_cannot_be_loaded_says_why(tmp_path: Path) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(VerifierError, match=r"must be a folder with \.safetensors"):
         Local(token_protocol("math-shepherd"), str(folder))
-    with pytest.raises(VerifierError, match="give a folder or a Hugging Face name"):
+    with pytest.raises(VerifierError, match="pass a folder or a Hugging Face name"):
         Local(token_protocol("math-shepherd"), str(tmp_path / "nowhere"))
 
 

@@ -171,7 +171,7 @@ def test_ten_thousand_tokens_keep_their_tail(asked: Asked) -> None:
 def test_ids_other_than_the_published_ones_are_refused() -> None:
     protocol, _ = find_verifier("qwen-prm")
     assert isinstance(protocol, TokenProtocol)
-    with pytest.raises(VerifierError, match="this is another tokenizer"):
+    with pytest.raises(VerifierError, match="this is a different tokenizer"):
         published("mistral").check(protocol.needs)
     with pytest.raises(VerifierError, match="qwen: token '<tool_call>' is 151657, expected 5"):
         published("qwen").check({"<tool_call>": 5})

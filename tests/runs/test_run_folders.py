@@ -58,7 +58,7 @@ def test_status_counts_what_is_done_what_failed_and_what_is_left(run: Path) -> N
     assert done.code == 0
     assert "samples: 2 failed: no answer for 60 s" in done.out
     assert "question c, sample 0" in done.out
-    assert "give the 'steelyard generate' command of this run again" in done.out
+    assert "run the 'steelyard generate' command of this run again" in done.out
 
 
 def test_status_says_how_old_the_table_is(run: Path) -> None:

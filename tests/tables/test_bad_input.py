@@ -175,7 +175,7 @@ def test_labels_that_are_all_alike_leave_the_majority_vote_with_a_warning(correc
 
 WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit", "FILE", "--method", "logti"), "did you mean 'logit'"),
-    (("fit", "FILE", "--method", ""), "--method has no name in it: give one"),
+    (("fit", "FILE", "--method", ""), "--method is empty: give a name"),
     (("fit", "FILE", "--score", "scor"), "did you mean 'score'"),
     (("fit", "FILE", "--score", ""), "no score column ''"),
     (("fit", "FILE", "--score", "answer"), "contains String, not numbers"),
@@ -192,7 +192,7 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit", "FILE", "--set", "clip=0.1", "--set", "clip=0.2"), "clip is set twice"),
     (("fit", "FILE", "--set", "reserve=1"), "reserve must lie between"),
     (("methods", "logti"), "did you mean 'logit'"),
-    (("vote", "FILE", "--risk", "0.1"), "no probability was learned, as majority learns none"),
+    (("vote", "FILE", "--risk", "0.1"), "majority learns no probability"),
     (("fit", "FILE", "--set", "clip=0.9"), "clip must lie between"),
     (("fit", "FILE", "-n", "0"), "n must be at least 1"),
     (("fit", "FILE", "-n", "many"), "Invalid value for '-n'"),
@@ -217,7 +217,7 @@ WRONG: list[tuple[tuple[Any, ...], str]] = [
     (("fit",), "Missing argument"),
     (("fit", "FILE", "--scor", "x"), "No such option"),
     (("evaluate", "FILE", "--method", "logit,foo"), "unknown method 'foo'"),
-    (("evaluate", "FILE", "-n", "1,two"), "whole numbers"),
+    (("evaluate", "FILE", "-n", "1,two"), "list of integers"),
     (("evaluate", "FILE", "-n", "99"), "between 1 and 4"),
     (("evaluate", "FILE", "--seed", "-1"), "--seed"),
     (("vote", "FILE", "--plan", "nope.json"), "no such plan"),

@@ -200,7 +200,7 @@ class AnswerReader:
         if self.undecided:
             _warn(f"{self.undecided:,} pairs of answers could not be compared in time and count as different answers")
         if self.costly:
-            _warn(f"{self.costly:,} answers are too costly to read for their length and are compared as written")
+            _warn(f"{self.costly:,} answers are too long to parse and are compared as text")
 
     def _accepted(self, gold: str) -> list[str]:
         return [letter_of(gold)] if self.gold_indices else accepted(gold, self.kind)

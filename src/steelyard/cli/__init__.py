@@ -31,7 +31,7 @@ EPILOG = "Start with: steelyard demo. Then, with a file of your own: steelyard e
 _warning_counts: Counter[str] = Counter()  # warnings of this command
 app = typer.Typer(
     cls=VerbGroup,
-    help="Weigh the answers an LLM gave against each other, and believe the vote.",
+    help="Sample an LLM many times, weigh the answers, and decide which one to believe.",
     epilog=EPILOG,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -54,7 +54,7 @@ def _steelyard(
     verb = context.invoked_subcommand or ""
     context.default_map = {verb: {each.parameter: each.value for each in context.obj if each.verb == verb}}
     for variable, near in misspelt_variables(verbs, os.environ):
-        console.note(f"the environment variable {variable} is not read: did you mean {near}?")
+        console.note(f"unknown environment variable {variable}: did you mean {near}?")
 
 
 def main() -> None:
@@ -138,7 +138,7 @@ def _count_warnings() -> None:
     for line, times in _warning_counts.items():
         if times > 1 and line.startswith("warning: "):
             short = console.shortened(line.removeprefix("warning: "), 60)
-            print(f"warning: that came {times} times: {short}", file=sys.stderr)
+            print(f"warning: repeated {times} times: {short}", file=sys.stderr)
 
 
 def _usage(error: TyperException) -> str:

@@ -45,7 +45,7 @@ def run(
     files: Files,
     answers: Answers = "auto",
     output: Annotated[
-        Path | None, output_option("the table with answer, rule and class; with --engine a folder")
+        Path | None, output_option("the table with answer, rule and class; with --engine, a folder")
     ] = None,
     unreadable: Annotated[
         bool, typer.Option("--only-unreadable", help="Show (and write) only the responses without a readable answer.")
@@ -57,7 +57,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Show which answers were read out of a file, by which rule, and which of them are the same."""
+    """Show which answers were extracted from a file, by which rule, and which of them are equal."""
     import steelyard as sy
     from steelyard.tables.writing import ANSWERS, check_output, put
 
@@ -88,7 +88,7 @@ def run(
         return
     if unreadable:
         shown = [(each["question"], console.shortened(each["end"], 100)) for each in _ends(lost)[:MOST_SHOWN]]
-        title = f"{lost.height:,} of {size:,} responses have no readable answer; how the first of them end"
+        title = f"{lost.height:,} of {size:,} responses have no readable answer; the ends of the first few"
         print_table(title, ("question", "end of the response"), shown, text=True)
         console.say(
             f"Table written to {place_of(output)}"
@@ -128,12 +128,12 @@ def _over_parts(folder: Place, output: Place, engine: str, json: bool, **options
     console.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
     _show_cut(found.cut)
     _show_doubts(found.undecided, found.costly)
-    console.say(f"Tables written to {output}, one part for every part that was read")
+    console.say(f"Tables written to {output}, one part per input part")
 
 
 def _show_kind(kind: str | None, reason: str | None) -> None:
     """Print which kind the answers were read as, and why."""
-    console.say(f"{kind}: {reason or 'named with --answers'}")
+    console.say(f"{kind}: {reason or 'set with --answers'}")
 
 
 def _show_rules(size: int, rules: list[dict[str, Any]], classes: int, merged: list[dict[str, Any]]) -> None:
@@ -156,6 +156,6 @@ def _show_cut(cut: int) -> None:
 
 def _show_doubts(undecided: int, costly: int) -> None:
     if undecided:
-        console.say(f"{undecided:,} answers could not be told from another one in time: they stay apart.")
+        console.say(f"{undecided:,} answers could not be compared in time and count as different answers.")
     if costly:
-        console.say(f"{costly:,} answers are too costly to read for their length: they are compared as written.")
+        console.say(f"{costly:,} answers are too long to parse and are compared as text.")

@@ -33,7 +33,7 @@ from steelyard.cli.sampling_options import (
 from steelyard.foundation.errors import SteelyardWarning
 
 EXAMPLE = (
-    'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many has he?" --upstream local -n 8\n\n'
+    'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many does he have?" --upstream local -n 8\n\n'
     'Example (several LLMs): steelyard ask "How many?" --plan plan.json --model a=my-7b,b=my-70b '
     "--upstream a=http://127.0.0.1:8000/v1,b=http://127.0.0.1:8001/v1"
 )
@@ -43,13 +43,13 @@ def run(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.", show_default=False)],
     upstream: Upstreams,
     model: Models = None,
-    n: Annotated[int | None, n_option("of every upstream. Default: what a plan by 'plan-budget' says, else 8")] = None,
+    n: Annotated[int | None, n_option("Drawn from each upstream. Default: from a 'plan-budget' plan, or 8")] = None,
     plan: Annotated[
         Path | None,
         typer.Option(
             "--plan",
             metavar="FILE",
-            help="A plan made by 'steelyard fit'; here one fitted on the score self_logprob, or one by 'plan-budget'.",
+            help="Plan made by 'steelyard fit'; here on the score self_logprob, or one made by 'plan-budget'.",
             show_default=False,
         ),
     ] = None,
@@ -63,7 +63,7 @@ def run(
         typer.Option(
             "--max-tokens",
             metavar="TOKENS",
-            help="Most tokens per sample. Default: 2048, with the embedded LLM 512.",
+            help="Max tokens per sample. Default: 2048, or 512 with the embedded LLM.",
             show_default=False,
         ),
     ] = None,
@@ -81,7 +81,7 @@ def run(
     confirm_above: ConfirmAbove = None,
     json: Json = False,
 ) -> None:
-    """Ask one question many times, show the samples coming in, group their answers and vote."""
+    """Sample one question many times, show the samples as they arrive, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
     from steelyard.cli.costs import Spending, check_spending
     from steelyard.sampling.ask.ask import ask

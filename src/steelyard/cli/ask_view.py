@@ -36,18 +36,18 @@ class About(NamedTuple):
     def how(self) -> str:
         """How the verdict was reached, in a sentence."""
         if self.plan and self.method == "cascade":
-            return f"Asked in turn, and weighed, by the cascade of the plan {self.plan}."
+            return f"Sources are asked in turn, and weighted, by the cascade of the plan {self.plan}."
         if self.plan:
-            return f"Weighed by the plan {self.plan}: {self.method}" + (f" on {self.score}." if self.score else ".")
+            return f"Weighted by the plan {self.plan}: {self.method}" + (f" on {self.score}." if self.score else ".")
         if self.method == "vanilla":
             return (
-                f"No plan: each response weighs its score {self.score}{self._meaning} (vanilla vote). "
-                f"A plan fitted with --score {self.score} weighs by what that score is worth."
+                f"No plan: each response is weighted by its score {self.score}{self._meaning} (vanilla vote). "
+                f"A plan fitted with --score {self.score} learns what that score is worth."
             )
         if len(self.upstreams) > 1:
             return (
-                "No plan: each response counts once, whoever gave it (majority vote). "
-                "A plan fitted on a run of these upstreams weighs each by what it is worth."
+                "No plan: each response counts once, whatever its source (majority vote). "
+                "A plan fitted on a run of these upstreams learns a weight for each of them."
             )
         return "No plan and no scores: each response counts once (majority vote)."
 
@@ -76,7 +76,7 @@ def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
     if ballot.answers:
         _show_answers(ballot, about, best)
     if ballot.answer is None:
-        console.say("Verdict: none, because no sample has an answer that can be read.")
+        console.say("Verdict: none, because no sample has a readable answer.")
     else:
         readable = sum(one.votes for one in ballot.answers)
         votes = ballot.answers[best or 0].votes
@@ -171,7 +171,7 @@ def show_turns(outcome: CascadeAsked) -> None:
     heads = ("source", "asked", "samples", "tokens", "cost", "why")
     print_table(f"Who was asked: {outcome.described}", heads, rows, text=True)
     if outcome.cost is None:
-        console.say("Cost: not known, because the plan was made of a column of costs and has no prices.")
+        console.say("Cost: unknown, because the plan was made from a column of costs and has no prices.")
     else:
         console.say(f"Cost: {outcome.cost:.4g}, by the prices of the plan.")
 

@@ -40,20 +40,20 @@ def run(
         str,
         typer.Argument(
             metavar="FILE",
-            help="Labelled responses, with two methods; or the first of two: plan, verdicts, responses, or a method.",
+            help="Labelled responses for two methods; or the first of two plans, verdicts, responses or methods.",
             show_default=False,
             autocompletion=complete_table,
         ),
     ],
     b: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="The second of two: the same kinds.", show_default=False),
+        typer.Argument(metavar="[FILE]", help="The second plan, verdicts, responses or method.", show_default=False),
     ] = None,
     on: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With two: labelled responses that methods and plans vote on.",
+            help="With two: labelled responses for the methods or plans to vote on.",
             show_default=False,
             autocompletion=complete_table,
         ),
@@ -61,13 +61,13 @@ def run(
     method: Annotated[
         list[str] | None,
         method_option(
-            "The two to compare: logit,majority; or the one for files of responses. Default: calibrated; committee."
+            "Two to compare: logit,majority; or one for files of responses. Default: calibrated, or committee."
         ),
     ] = None,
     score: ScoreName = None,
     source: SourceName = None,
     calibrate: Annotated[float, calibrate_option()] = 0.3,
-    n: Annotated[int | None, n_option("the first N. Default: all")] = None,
+    n: Annotated[int | None, n_option("Uses the first N. Default: all")] = None,
     answers: Answers = "auto",
     labels: Labels = "majority",
     rename: Rename = None,
@@ -75,7 +75,7 @@ def run(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Say which of two voters is better on the same questions, by how much, and where they differ."""
+    """Compare two voters on the same questions: which is better, by how much, and where they differ."""
     from steelyard.evaluation.compare import compare
 
     first, second, responses, voter = _what_to_compare(a, b, on, names(method) or [])

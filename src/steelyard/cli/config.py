@@ -36,7 +36,7 @@ SHARED: dict[str, tuple[str, ...] | None] = {
 SECRET_NAME = re.compile(r"(?:key|token|secret|password|credential|bearer)s?$", re.IGNORECASE)
 SECRET = re.compile(r"\b(?:sk|pk|hf|ghp|gsk|xai|api)[-_][\w-]{16,}|Bearer\s|AIza[\w-]{20,}|://[^/\s]*@")
 VARIABLES = re.compile(r"[A-Za-z_]\w{0,99}|[^\s=,]{1,100}=[A-Za-z_]\w{0,99}(?:,[^\s=,]{1,100}=[A-Za-z_]\w{0,99})*")
-WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list of texts"}
+WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a string", list: "a list of strings"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _in_file(commands: Mapping[str, Any]) -> Iterator[Default]:
     content = _content()
     tables = content.pop(TABLE, {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        raise SettingError(f"{TABLE!r} in {FILE} must hold tables: write [{TABLE}.score] and options under it")
+        raise SettingError(f"{TABLE!r} in {FILE} must contain tables: write [{TABLE}.score] with options under it")
     for key, value in content.items():
         if key not in SHARED:
             raise SettingError(_unknown(key, value, f"{FILE}", SHARED, commands))
@@ -82,7 +82,7 @@ def _in_file(commands: Mapping[str, Any]) -> Iterator[Default]:
     for verb, table in tables.items():
         if verb not in commands:
             raise SettingError(
-                f"there is no verb {verb!r} for [{TABLE}.{verb}] in {FILE}: {did_you_mean(verb, commands)}"
+                f"unknown command {verb!r} in [{TABLE}.{verb}] of {FILE}: {did_you_mean(verb, commands)}"
             )
         own = options(commands[verb])
         for key, value in table.items():
@@ -143,7 +143,7 @@ def _unknown(key: str, value: Any, where: str, known: Mapping[str, Any], command
         )
     if any(key in options(command) for command in commands.values()):
         verbs = [verb for verb, command in commands.items() if key in options(command)]
-        return f"{key!r} in {where} is not for all verbs: put it under [{TABLE}.{verbs[0]}]"
+        return f"{key!r} in {where} is not an option of every command: put it under [{TABLE}.{verbs[0]}]"
     return f"unknown key {key!r} in {where}: {did_you_mean(key, known)}"
 
 

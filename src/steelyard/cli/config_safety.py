@@ -78,8 +78,8 @@ def _check_host(key: str, url: str, text: str) -> None:
     if host is None or _on_this_machine(host) or host in trusted:
         return
     raise SettingError(
-        f"steelyard.toml in this folder would send your prompts and your key to {host}: if you want that, give "
-        f"--{key} {text.strip()}, or trust the host for good with export {TRUSTED}={host}"
+        f"steelyard.toml in this folder would send your prompts and your key to {host}: if you want that, add "
+        f"--{key} {text.strip()}, or trust the host permanently with export {TRUSTED}={host}"
     )
 
 

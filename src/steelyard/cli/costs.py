@@ -126,7 +126,7 @@ def _cost(estimates: Mapping[str, Estimate], prices: Prices) -> Range | None:
 def _shown(number: Range) -> str:
     """A number with its range.
 
-    >>> from steelyard.sampling.estimate.estimate import Range
+    >>> from steelyard.sampling.cost_estimate import Range
     >>> _shown(Range(10, 1200)), _shown(Range(10, 30, 20)), _shown(Range(3, 3, 3))
     ('10 to 1,200', 'about 20 (10 to 30)', '3')
     """

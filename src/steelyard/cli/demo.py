@@ -24,13 +24,13 @@ def run(
         Path, output_option("the folder for the plan, the verdicts and the report", "FOLDER", show_default=True)
     ] = Path("demo"),
     pair: Annotated[
-        str, typer.Option(metavar="FILE", help="What to show it on: grid:LLM/VERIFIER, see 'steelyard grid'.")
+        str, typer.Option(metavar="FILE", help="Bundled table to use: grid:LLM/VERIFIER; 'steelyard grid' lists them.")
     ] = PAIR,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Take a language model's responses and a verifier's scores, calibrate on some, vote on the rest."""
+    """Calibrate on some of the bundled responses and their scores, and vote on the rest."""
     from steelyard.cli import evaluate, fit, report, vote
     from steelyard.evaluation.reports.chart_style import check_charts, missing_packages
     from steelyard.evaluation.reports.page import PAGE
@@ -79,10 +79,10 @@ def run(
         verb(**given)
     console.say("\nA small language model answered 1,000 word problems 64 times each, and a process")
     console.say("reward model scored every step (docs/grid.md); 'steelyard grid' lists other pairs.")
-    console.say("Now a file of your own:")
+    console.say("Now try a file of your own:")
     console.say("  steelyard evaluate FILE")
     check_charts()
-    console.say(f"\nAll of it on one page, to look at and to show: {page}")
+    console.say(f"\nEverything on one page: {page}")
 
 
 def _found(verb: Callable[..., None], given: dict[str, Any]) -> Any:

@@ -37,12 +37,12 @@ def run(
     verifier: VerifierName = None,
     verifier_upstream: VerifierUpstream = None,
     verifier_model: VerifierModel = None,
-    output: Annotated[Path, output_option("the runs, later", "FOLDER", show_default=True)] = Path(),
+    output: Annotated[Path, output_option("the folder for future runs", "FOLDER", show_default=True)] = Path(),
     key_env: KeyEnvs = None,
     engine: EngineName = None,
     json: Json = False,
 ) -> None:
-    """Look at the server, the verifier and this machine; a red line says how to fix it, and makes the exit code 1."""
+    """Check the server, the verifier and this machine; a red line says how to fix a problem and sets exit code 1."""
     from steelyard.cli.diagnosis.doctor import doctor
 
     findings = [*_settings(context.obj or [])]
@@ -61,7 +61,7 @@ def run(
                 console.say(f"\n{section}:" if section else "")
             _say(finding)
         problems = "1 problem" if red == 1 else f"{red} problems"
-        console.say(f"\n{problems} to fix." if red else "\nAll is well.")
+        console.say(f"\n{problems} to fix." if red else "\nNo problems found.")
     if red:
         raise typer.Exit(1)
 
@@ -72,7 +72,7 @@ def _settings(given: list[Default]) -> Iterator[Finding]:
 
     where = Path("steelyard.toml").resolve()
     if not where.exists():
-        yield Finding("settings", GOOD, f"there is no {where}: every option has its own default")
+        yield Finding("settings", GOOD, f"no {where}: all options have their defaults")
     for origin in dict.fromkeys(each.origin for each in given):
         values = {each.key: each.value for each in given if each.origin == origin}
         told = ", ".join(f"{key} = {value}" for key, value in values.items())

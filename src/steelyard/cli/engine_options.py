@@ -26,7 +26,7 @@ EngineName = Annotated[
     typer.Option(
         "--engine",
         metavar="NAME",
-        help="Who does the work: ray, ray:ADDRESS of a cluster, or processes:2. Default: this process.",
+        help="Run in parallel with ray, ray:ADDRESS (a cluster) or processes:2. Default: this process only.",
         show_default=False,
     ),
 ]
@@ -35,7 +35,7 @@ Workers = Annotated[
     typer.Option(
         "--workers",
         metavar="COUNT",
-        help="With --engine: how many parts are under way at once. Default: what there is room for.",
+        help="With --engine: number of parts processed at once. Default: as many as fit.",
         min=1,
         show_default=False,
     ),
@@ -45,7 +45,7 @@ WorkerRange = Annotated[
     typer.Option(
         "--workers",
         metavar="COUNT",
-        help="With --engine: how many parts are under way at once, or a range as 2:8. Default: what there is room for.",
+        help="With --engine: number of parts processed at once, or a range such as 2:8. Default: as many as fit.",
         show_default=False,
     ),
 ]
@@ -57,10 +57,10 @@ def folder_for(
     """The folder of parts for an engine; None without an engine."""
     if engine is None:
         if workers is not None:
-            raise SettingError("--workers is for an engine: give --engine ray or --engine processes:2 too")
+            raise SettingError("--workers needs an engine: add --engine ray or --engine processes:2")
         return None
     if len(files) > 1:
-        raise SettingError("--engine works on one folder of parts: make one with 'steelyard partition'")
+        raise SettingError("--engine needs a single folder of parts: make one with 'steelyard partition'")
     if output is None:
         raise SettingError("--engine writes a folder: name it with -o")
     no_overwrite(overwrite)
@@ -70,7 +70,7 @@ def folder_for(
 def no_overwrite(overwrite: bool) -> None:
     """Refuse --overwrite with an engine."""
     if overwrite:
-        raise SettingError("--engine writes over no folder: leave --overwrite away, and choose another folder with -o")
+        raise SettingError("--engine overwrites no folder: leave out --overwrite, and choose another folder with -o")
 
 
 def need_engine(**options: Any) -> None:
@@ -78,7 +78,7 @@ def need_engine(**options: Any) -> None:
     for name, value in options.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
-            raise SettingError(f"{option} is for an engine: give --engine ray or --engine processes:2 too")
+            raise SettingError(f"{option} needs an engine: add --engine ray or --engine processes:2")
 
 
 @contextmanager
@@ -112,11 +112,11 @@ def check_engine(engine: str | None, workers: int | None, files: list[Path], fru
     """Refuse options that need an engine, or that exclude one."""
     if engine is None:
         if workers is not None:
-            raise SettingError("--workers is for an engine: give --engine ray or --engine processes:2 too")
+            raise SettingError("--workers needs an engine: add --engine ray or --engine processes:2")
     elif frugal is not None:
-        raise SettingError("--frugal is replayed in this process: leave --engine away")
+        raise SettingError("--frugal is replayed in this process: leave out --engine")
     elif any(str(file) == "-" for file in files):
-        raise SettingError("workers cannot read standard input: save it as a file, or leave --engine away")
+        raise SettingError("workers cannot read standard input: save it as a file, or leave out --engine")
 
 
 def measured_by(

@@ -59,7 +59,7 @@ def run(
     score: ScoreName = None,
     source: SourceName = None,
     calibrate: Annotated[float | None, calibrate_option("Default: 0.3.")] = None,
-    n: Annotated[str | None, n_option("several with commas, 1,2,4. Default: powers of two and all")] = None,
+    n: Annotated[str | None, n_option("Several: 1,2,4. Default: powers of two, and all samples")] = None,
     method: Annotated[
         list[str] | None,
         method_option("Repeatable, or several with commas: majority,logit. Default: all."),
@@ -68,14 +68,14 @@ def run(
         int | None,
         typer.Option(
             metavar="COUNT",
-            help="Random subsets of n samples per question; 0: the first n. Default: 100, fewer if large.",
+            help="Random subsets of n samples per question; 0: the first n. Default: 100, or fewer for large files.",
         ),
     ] = None,
     frugal: Annotated[
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Ask the verifier on demand: replay exact (changes no verdict) or expected (worth its price).",
+            help="Score on demand: replay exact (changes no verdict) or expected (scores worth their price).",
             show_default=False,
         ),
     ] = None,
@@ -84,7 +84,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A plan made by 'steelyard fit'; instead of methods its cascade is replayed on questions it was "
+            help="Plan made by 'steelyard fit'. Instead of measuring methods, replay its cascade on questions it was "
             "not learned on.",
             show_default=False,
         ),
@@ -93,13 +93,13 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NAME=PRICE",
-            help="What a million tokens of each source cost, as gpt=10,llama=0.1. Or sample=COLUMN, a column of "
+            help="Price of a million tokens of each source, such as gpt=10,llama=0.1. Or sample=COLUMN, a column of "
             "costs. With --plan. Default: the plan's.",
             show_default=False,
         ),
     ] = None,
     shuffle_scores: Annotated[
-        bool, typer.Option("--shuffle-scores", help="Control: deal the test scores out at random.")
+        bool, typer.Option("--shuffle-scores", help="Control experiment: shuffle the test scores.")
     ] = False,
     answers: Answers = "auto",
     labels: Labels = "majority",
@@ -110,7 +110,7 @@ def run(
     workers: Workers = None,
     json: Json = False,
 ) -> None:
-    """Fit every method on a part of the questions and measure it on the others."""
+    """Fit each method on some of the questions and measure it on the rest."""
     import steelyard as sy
     from steelyard.evaluation.accuracy import need_labels
     from steelyard.evaluation.accuracy_curves import all_methods
@@ -130,7 +130,7 @@ def run(
         show_replay(replay(files, plan, names(price), seed=seed, **reading), json)
         return
     if price is not None:
-        raise sy.SettingError("--price is for the cascade of a plan: give --plan plan.json too")
+        raise sy.SettingError("--price needs a plan with a cascade: add --plan plan.json")
     check_engine(engine, workers, files, frugal)
     chosen = names(method)
     check_frugal(frugal, price_score)
@@ -144,7 +144,9 @@ def run(
     pool = need_labels(read)
     if chosen is None and score == NO_SCORE:
         chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
-        console.note(f"without scores there are {', '.join(chosen)}; 'steelyard score' adds scores to a file")
+        console.note(
+            f"without scores, only {', '.join(chosen)} can be measured; 'steelyard score' adds scores to a file"
+        )
     cal, test = pool.split(PART if calibrate is None else calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
@@ -184,7 +186,7 @@ def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int,
         print_table(f"Is the confidence calibrated? At n = {n}, smaller is better", trust.columns, rows)
     without = [name for name in methods if name not in {*oracles, *trust["method"]}]
     if without:
-        console.tell(f"No confidence, as no probability was learned: {', '.join(without)}.")
+        console.tell(f"No confidence, because they learn no probability: {', '.join(without)}.")
     console.tell("\n".join(about["changes"].values()))
 
 

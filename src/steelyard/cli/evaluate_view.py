@@ -55,8 +55,8 @@ def show_frugal(result: pl.DataFrame, facts: dict[str, Any], json: bool) -> None
         f"Asking by {facts['rule']}: {facts['test_questions']} test questions, {facts['calibration_questions']} others"
     )
     print_table(title, heads, rows)
-    console.tell("scored: share of the responses that the verifier reads, equal texts of a question once;")
-    console.tell("changed: verdicts that are not those of all scores; error: standard error over questions.")
+    console.tell("scored: share of the responses that the verifier reads; equal texts of a question count once;")
+    console.tell("changed: verdicts that differ from those with all scores; error: standard error over questions.")
     for row in result.iter_rows(named=True):
         if row["advice"]:
             console.tell(f"{row['method']}, n = {row['n']}: {row['advice']}")
@@ -70,9 +70,9 @@ def check_frugal(rule: str | None, price: float | None) -> None:
 
     known = asking_names()
     if rule is not None and rule not in known:
-        raise SettingError(f"there is no rule {rule!r} for --frugal here: {did_you_mean(rule, known)}")
+        raise SettingError(f"unknown --frugal rule {rule!r}: {did_you_mean(rule, known)}")
     if price is not None and rule != "expected":
-        raise SettingError("--price-score is for --frugal expected: add it, or leave the price out")
+        raise SettingError("--price-score needs --frugal expected: add it, or leave out the price")
     if price is not None:
         check_price(price)
 
@@ -82,7 +82,7 @@ def refuse_beside_plan(**given: object) -> None:
     if wrong := [option for option, value in given.items() if value]:
         option = "-n" if wrong[0] == "n" else f"--{wrong[0].replace('_', '-')}"
         raise SettingError(
-            f"--plan replays the plan's cascade, and {option} is for measuring methods: leave one of them away"
+            f"--plan replays the plan's cascade, and {option} is for measuring methods: leave out one of them"
         )
 
 

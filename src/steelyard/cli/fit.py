@@ -47,13 +47,13 @@ FOR_SOURCES = "committee"
 
 def run(
     files: Files,
-    method: Annotated[list[str] | None, method_option("Default: calibrated, with --source committee.")] = None,
+    method: Annotated[list[str] | None, method_option("Default: calibrated, or committee with --source.")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="A setting of the method, repeatable; 'steelyard methods NAME' lists them.",
+            help="Setting of the method; may be repeated. 'steelyard methods NAME' lists them.",
             show_default=False,
         ),
     ] = None,
@@ -63,7 +63,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Responses without labels: a committee with few labels learns from who agrees with whom.",
+            help="Unlabelled responses: a committee with few labels also learns from which sources agree.",
             show_default=False,
         ),
     ] = None,
@@ -71,15 +71,15 @@ def run(
         str | None,
         typer.Option(
             metavar="RULE",
-            help="Ask the verifier on demand: learn what expected need not read, or how sure verdicts by exact are.",
+            help="Score on demand: learn which scores expected can skip, or the confidence of verdicts by exact.",
             show_default=False,
         ),
     ] = None,
     price_score: ScorePrice = None,
     output: Annotated[Path | None, output_option("the plan (.json)")] = None,
-    n: Annotated[int | None, n_option("the first N, as many as you deploy with. Default: all")] = None,
+    n: Annotated[int | None, n_option("Uses the first N; choose the N of your deployment. Default: all")] = None,
     calibrate: Annotated[
-        float, calibrate_option("Here all by default: nothing is tested, and a plan is for other questions.")
+        float, calibrate_option("All by default here: fit tests nothing, and the plan is for new questions.")
     ] = 1.0,
     answers: Answers = "auto",
     labels: Labels = "majority",
@@ -89,7 +89,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Learn from a labelled file what a score is worth, and write it down as a plan."""
+    """Learn from a labelled file what a score is worth, and save it as a plan."""
     import steelyard as sy
     from steelyard.foundation.outputs import check_output
     from steelyard.tables.labelled import labelled_questions
@@ -121,7 +121,7 @@ def run(
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
     if named is None and source is not None and len(pool.sources) < 2:
-        console.note(f"one source, {pool.sources[0]!r}: there is no committee, so the plan is {DEFAULT}")
+        console.note(f"only one source, {pool.sources[0]!r}, so there is no committee: the plan is {DEFAULT}")
         voter = configured(DEFAULT, seeded | settings_from(sy.method_class(DEFAULT), settings))
     if named is None and not isinstance(pool, sy.LabelledPool):
         voter = _without_labels(pool)
@@ -170,9 +170,11 @@ def _without_labels(pool: Pool) -> Method:
     import steelyard as sy
 
     if len(pool.sources) > 1:
-        console.note("no labels: the plan is consensus, every source weighs what its agreement with the others shows")
+        console.note("no labels: the plan is consensus, which weights each source by its agreement with the others")
         return sy.method_class("consensus")()
-    console.note("no labels: nothing can be calibrated, so the plan is vanilla, every response weighs its score")
+    console.note(
+        "no labels, so nothing can be calibrated: the plan is vanilla, which weights each response by its score"
+    )
     return sy.method_class("vanilla")()
 
 
@@ -204,9 +206,9 @@ def _show(voter: Method, learned: dict[str, Any], where: str, pool: Pool) -> Non
     if learned:
         steps = learned["learning_curve"]
         cells = [(str(row["questions"]), points(row["gain"]), percent(row["se"])) for row in steps]
-        title = f"Gain over majority in points, by how many of the {pool.n_questions:,} questions it learns from"
+        title = f"Gain over majority in points, by number of questions to learn from (of {pool.n_questions:,})"
         print_table(title, ("questions", "gain", "error"), cells)
-        console.say("Each gain is measured on questions that were left out of the fit; error: its standard error.\n")
+        console.say("Each gain is measured on held-out questions; error: its standard error.\n")
 
 
 def _seen(pool: Pool) -> tuple[float, float]:

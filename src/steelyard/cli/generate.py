@@ -47,20 +47,20 @@ def run(
     upstream: Upstreams,
     output: Annotated[Path, output_option("the folder of the run", "RUN")],
     model: Models = None,
-    n: Annotated[int, n_option("of every upstream")] = 32,
+    n: Annotated[int, n_option("Drawn from each upstream")] = 32,
     temperature: Temperature = 0.7,
     top_p: TopP = 0.9,
-    max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="TOKENS", help="Most tokens per sample.")] = 2048,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="TOKENS", help="Max tokens per sample.")] = 2048,
     seed: Annotated[
         int,
-        typer.Option("--seed", metavar="SEED", help=f"{SEED} Sample i of a question has the seed SEED + i."),
+        typer.Option("--seed", metavar="SEED", help=f"{SEED} Sample i of a question uses SEED + i."),
     ] = 0,
     prompt: Annotated[
         str | None,
         typer.Option(
             "--prompt",
             metavar="NAME|FILE",
-            help=f"{PROMPT} Default: what suits the questions.",
+            help=f"{PROMPT} Default: chosen by the questions.",
             show_default=False,
             autocompletion=complete_prompt,
         ),
@@ -69,35 +69,35 @@ def run(
     limit: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="COUNT", help="Take the first so many questions. Default: all.", show_default=False
+            min=1, metavar="COUNT", help="Use only the first COUNT questions. Default: all.", show_default=False
         ),
     ] = None,
     concurrency: Annotated[
-        int, typer.Option(min=1, metavar="COUNT", help="Most requests at once; it finds its own pace.")
+        int, typer.Option(min=1, metavar="COUNT", help="Maximum concurrent requests; adapts to the server.")
     ] = 64,
     fan_out: Annotated[
-        bool, typer.Option("--fan-out", help="One request per sample, so that every seed is exact on any server.")
+        bool, typer.Option("--fan-out", help="Send one request per sample, so that seeds work on any server.")
     ] = False,
     logprobs: Annotated[
         bool,
         typer.Option(
-            help="Ask for log-probabilities, if the server has them: the default; else --no-logprobs.",
+            help="Request log-probabilities if the server has them (default); --no-logprobs turns this off.",
             show_default=False,
         ),
     ] = True,
     retries: Annotated[
-        int, typer.Option(min=0, metavar="COUNT", help="Tries after the first; waiting for a busy server is none.")
+        int, typer.Option(min=0, metavar="COUNT", help="Retries per request. Waiting for a busy server does not count.")
     ] = 2,
-    try_timeout: Annotated[float, typer.Option(min=0.01, metavar="SECONDS", help="Seconds for one try.")] = 600.0,
+    try_timeout: Annotated[float, typer.Option(min=0.01, metavar="SECONDS", help="Timeout of one attempt.")] = 600.0,
     sample_timeout: Annotated[
-        float, typer.Option(min=0.01, metavar="SECONDS", help="Seconds for a sample with all its tries.")
+        float, typer.Option(min=0.01, metavar="SECONDS", help="Timeout of a sample, including all its retries.")
     ] = 3600.0,
     max_failures: MaxFailures = "10%",
     fork: Annotated[
         Path | None,
         typer.Option(
             metavar="RUN",
-            help="Start a run with these settings here instead; what it shares with the run of -o is taken along.",
+            help="Start a new run in this folder with these settings; samples shared with the run of -o are copied.",
             show_default=False,
         ),
     ] = None,
@@ -110,7 +110,7 @@ def run(
             "--parts",
             min=1,
             metavar="COUNT",
-            help="Parts that the questions are cut into; only with --engine. Default: 4 per worker.",
+            help="Number of parts to create; with --engine only. Default: 4 per worker.",
             show_default=False,
         ),
     ] = None,
@@ -121,7 +121,7 @@ def run(
     confirm_above: ConfirmAbove = None,
     json: Json = False,
 ) -> None:
-    """Sample an LLM n times per question; the same command again goes on where it was stopped."""
+    """Sample an LLM n times per question; run the same command again to resume."""
     arguments = dict(locals())
     from steelyard.cli.costs import Spending, check_spending, estimate_options
     from steelyard.cli.engine_options import logged, need_engine
@@ -150,7 +150,7 @@ def run(
         if engine is None:
             return generate(questions, output, fork=fork, progress=shown.progress, serve=shown.serve, **options)
         if fork is not None:
-            raise SettingError("--fork makes a run of one process: leave --engine or --fork away")
+            raise SettingError("--fork cannot be combined with --engine: leave out one of them")
         with logged("Sampling", output, shown.progress) as watch:
             return generate_parts(
                 questions, output, engine=engine, parts=parts, workers=workers, progress=watch, **options

@@ -50,19 +50,19 @@ def tell(folder: Path, progress: Progress, stopped: bool, spending: Spending) ->
         return
     if not progress.done and not progress.failed and not stopped and not progress.lost:
         all_ = f"all {there:,}" if there >= progress.wanted else f"{there:,} of {progress.wanted:,}"
-        console.say(f"Nothing to ask: {all_} samples are in {folder}")
+        console.say(f"Nothing to sample: {all_} samples are in {folder}")
         return
     asked = f"{progress.done:,} samples now, {progress.tokens:,} tokens, {duration(progress.seconds)}"
     console.say(f"{folder}: {there:,} of {progress.wanted:,} samples ({asked})")
     say_spent(progress.spent, prices)
     if progress.parts:
         rows = [(name, *map(str, _counted(part)), progress.lost.get(name, "")) for name, part in progress.parts.items()]
-        print_table("", ("upstream", "wanted", "samples", "failed", "could not go on"), rows)
+        print_table("", ("upstream", "requested", "samples", "failed", "stopped because"), rows)
     if failed:
         rows = [(console.shortened(reason), f"{count:,}") for reason, count in reasons.most_common(REASONS)]
         print_table(f"{failed:,} samples failed; they stay in the table without an answer", ("reason", "samples"), rows)
     if stopped or failed or progress.lost:
-        console.say(f"To {'go on' if stopped or progress.lost else 'try them again'}:\n\n  {again}")
+        console.say(f"To {'resume' if stopped or progress.lost else 'retry them'}:\n\n  {again}")
     else:
         console.say(f"Next: {after_generate(folder)}")
 

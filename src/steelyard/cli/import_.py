@@ -28,7 +28,7 @@ EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 
 def run(
     files: Files,
-    output: Annotated[Path, output_option("the table (.parquet, .jsonl, .csv, .arrow); with --engine a folder")],
+    output: Annotated[Path, output_option("the table (.parquet, .jsonl, .csv, .arrow); with --engine, a folder")],
     layout: LayoutName = None,
     rename: Rename = None,
     engine: EngineName = None,
@@ -37,7 +37,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Convert files of any layout to one table with one row per response, and do nothing else."""
+    """Convert files of any layout to one table with one row per response."""
     from steelyard.tables.response_rows import import_table
     from steelyard.tables.writing import check_output, put
 
@@ -46,7 +46,7 @@ def run(
         _over_parts(files, output, engine, parts, json, layout=layout, rename=renames(rename), workers=workers)
         return
     if parts is not None or workers is not None:
-        raise SettingError("--parts and --workers are for an engine: give --engine too, or use 'steelyard partition'")
+        raise SettingError("--parts and --workers need an engine: add --engine, or use 'steelyard partition'")
     check_output(output, inputs=files, overwrite=overwrite)
     table = import_table(source_of(files), layout=layout, rename=renames(rename))
     put(table, output)
@@ -59,7 +59,7 @@ def _over_parts(files: list[Path], output: Path, engine: str, parts: int | None,
     from steelyard.engine.import_table import import_parts
 
     if parts is None:
-        raise SettingError("--engine writes a folder of parts: say how many with --parts, as --parts 64")
+        raise SettingError("--engine writes a folder of parts: set how many with --parts, such as --parts 64")
     with progress_bar(f"Reading {title_of(files)}") as progress:
         found = import_parts(files, place_of(output), parts, engine_of(engine), progress=progress, **options)
     _tell(output, json, sum(found.rows), found.made["questions"], list(found.columns))

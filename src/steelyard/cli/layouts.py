@@ -10,7 +10,7 @@ EXAMPLE = "Example: steelyard layouts"
 
 
 def run(json: Json = False) -> None:
-    """List the layouts in which files of responses are recognised, in the order in which they are tried."""
+    """List the recognised layouts of response files, in the order in which they are tried."""
     from steelyard.tables.responses import every_layout
 
     rows = [(layout.name, layout.title, layout.about) for layout in every_layout()]

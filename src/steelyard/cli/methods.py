@@ -27,11 +27,11 @@ EXAMPLE = "Example: steelyard methods\n\nExample: steelyard methods kde"
 def run(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="A method; without one: all of them.", autocompletion=complete_method),
+        typer.Argument(metavar="NAME", help="Method to explain. Default: list all.", autocompletion=complete_method),
     ] = None,
     json: Json = False,
 ) -> None:
-    """List all methods, those of other packages included, or explain the settings of one."""
+    """List all methods, including those of other packages, or explain the settings of one."""
     if name is None:
         _list(json)
     else:
@@ -159,7 +159,7 @@ def _value(method: type[Method], setting: Setting, text: str) -> Any:
             except ValueError:
                 continue
     if not any(kind in READERS for kind in setting.kinds):
-        raise SettingError(f"{setting.name} is {setting.type_text}, which cannot be typed: set it in Python")
+        raise SettingError(f"{setting.name} is {setting.type_text}, which only Python can set: set it there")
     raise SettingError(f"{setting.name} must be {setting.type_text}, not {text!r}; {_explained(method)}")
 
 

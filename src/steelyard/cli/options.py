@@ -20,7 +20,7 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="Responses: files of one layout, a folder, - for stdin, a run, or grid:LLM/VERIFIER.",
+        help="Responses: files of the same layout, a folder, a run, - for stdin, or grid:LLM/VERIFIER.",
         show_default=False,
         autocompletion=complete_table,
     ),
@@ -39,7 +39,7 @@ SourceName = Annotated[
     typer.Option(
         "--source",
         metavar="COLUMN",
-        help="Column that says who answered, as llm: every source weighs what it is worth.",
+        help="Column with the source of each response, such as llm; each source gets its own weight.",
         show_default=False,
     ),
 ]
@@ -48,7 +48,7 @@ Rename = Annotated[
     typer.Option(
         "--rename",
         metavar="THEIRS=OURS",
-        help="Read column THEIRS as OURS: --rename question_id=question.",
+        help="Rename column THEIRS to OURS while reading, as in question_id=question.",
         show_default=False,
     ),
 ]
@@ -57,14 +57,14 @@ LayoutName = Annotated[
     typer.Option(
         "--layout",
         metavar="NAME",
-        help="Read the file by this layout of 'steelyard layouts'.",
+        help="Layout of the file; 'steelyard layouts' lists them. Default: detected.",
         show_default=False,
         autocompletion=complete_layout,
     ),
 ]
 KINDS = (
-    "Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN; auto is that of "
-    "the plan, else decided by the golds, answers or responses."
+    "Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN. auto uses "
+    "the plan's kind, or detects it from the gold answers, answers or responses."
 )
 Answers = Annotated[str, typer.Option("--answers", metavar="KIND", help=KINDS, autocompletion=complete_kind)]
 Labels = Annotated[
@@ -72,44 +72,44 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         metavar="POLICY",
-        help="Where 'correct' labels one answer both ways: majority takes the label of most of its responses, "
-        "strict refuses the file.",
+        help="If 'correct' labels the same answer both true and false: majority uses its most frequent label, "
+        "strict rejects the file.",
     ),
 ]
 ANSWERS_BY_PROMPT = typer.Option(
     "--answers",
     metavar="KIND",
-    help="Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN. Default: that of "
-    "the prompt, else of the golds.",
+    help="Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN. Default: the "
+    "kind of the prompt, or else of the gold answers.",
     show_default=False,
     autocompletion=complete_kind,
 )
 Plan = Annotated[
     Path | None,
     typer.Option(
-        "--plan", metavar="FILE", help="A plan made by 'steelyard fit'; without one: --method.", show_default=False
+        "--plan", metavar="FILE", help="Plan made by 'steelyard fit'. Without one, use --method.", show_default=False
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that Steelyard did not write, too.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Also replace a file that Steelyard did not write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-SEED = "Seed of every random choice."
+SEED = "Random seed."
 Seed = Annotated[int, typer.Option("--seed", metavar="SEED", min=0, help=SEED)]
 
 
 def n_option(more: str = "") -> Any:
     """The option -n, with what a verb does with it: a number of samples per question, always."""
-    return typer.Option("-n", metavar="N", help=f"Samples per question{f': {more}' if more else ''}.")
+    return typer.Option("-n", metavar="N", help=f"Samples per question{f'. {more}' if more else ''}.")
 
 
 def output_option(what: str, metavar: str = "FILE", *, show_default: bool = False) -> Any:
     """The option -o."""
-    return typer.Option("-o", "--output", metavar=metavar, help=f"Where to write: {what}.", show_default=show_default)
+    return typer.Option("-o", "--output", metavar=metavar, help=f"Output: {what}.", show_default=show_default)
 
 
 def parts_option(more: str) -> Any:
     """The option --parts, with what a verb does with it."""
     return typer.Option(
-        "--parts", metavar="COUNT", help=f"Parts that the questions are cut into: {more}.", min=1, show_default=False
+        "--parts", metavar="COUNT", help=f"Number of parts to create; {more}.", min=1, show_default=False
     )
 
 
@@ -127,7 +127,7 @@ def method_option(more: str) -> Any:
     return typer.Option(
         "--method",
         metavar="NAME",
-        help=f"Method, as 'steelyard methods' lists them. {more}",
+        help=f"Voting method; 'steelyard methods' lists them. {more}",
         show_default=False,
         autocompletion=complete_method,
     )
@@ -168,7 +168,7 @@ def _comma_separated(text: str) -> list[str]:
     try:
         return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip()]
     except csv.Error as error:
-        raise SettingError(f"cannot read {text!r:.200} ({error}): write names with commas between them") from None
+        raise SettingError(f"cannot read {text!r:.200} ({error}): separate names with commas") from None
 
 
 def numbers(text: str | None) -> list[int] | None:
@@ -182,7 +182,7 @@ def numbers(text: str | None) -> list[int] | None:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise SettingError(f"cannot read {text!r} as whole numbers: write them as 1,2,4,8") from None
+        raise SettingError(f"{text!r} is not a list of integers: write it as 1,2,4,8") from None
 
 
 def names(texts: list[str] | None) -> list[str] | None:
@@ -204,7 +204,7 @@ def one_name(texts: list[str] | None, option: str) -> str | None:
         return None
     given_names = [part.strip() for text in texts for part in text.split(",")]
     if not given_names[0]:
-        raise SettingError(f"{option} has no name in it: give one, or leave {option} away")
+        raise SettingError(f"{option} is empty: give a name, or leave out {option}")
     if len(given_names) > 1:
         listed = ", ".join(given_names)
         raise SettingError(f"{option} takes one name here, not {listed}: give one ('evaluate' takes several methods)")

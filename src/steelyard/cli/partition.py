@@ -26,13 +26,13 @@ EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
 
 def run(
     files: Files,
-    output: Annotated[Path, output_option("the folder of parts, also as s3://bucket/parts", "FOLDER")],
-    parts: Annotated[int, parts_option("1 to 10 million rows each are a good size")],
+    output: Annotated[Path, output_option("the folder of parts, or an address such as s3://bucket/parts", "FOLDER")],
+    parts: Annotated[int, parts_option("1 to 10 million rows per part work well")],
     layout: LayoutName = None,
     rename: Rename = None,
     json: Json = False,
 ) -> None:
-    """Cut a table of any length into parts by question, for 'vote --engine'; memory does not grow with the table."""
+    """Split a table of any size into parts by question, for 'vote --engine'; memory use is constant."""
     from steelyard.tables.partitioning import partition
 
     with progress_bar(f"Reading {title_of(files)}") as progress:

@@ -47,9 +47,9 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NAME=PRICE",
-            help="What a million tokens of each source cost, as gpt=10,llama=0.1. Or sample=1 (any sample), "
-            "sample=COLUMN (a column of costs), score=0.2 (a score), score:gpt=0.5 (a score of one source). What has "
-            "no price is free. Default: sample=1.",
+            help="Price of a million tokens of each source, such as gpt=10,llama=0.1. Or sample=1 (any sample), "
+            "sample=COLUMN (a column of costs), score=0.2 (a score), score:gpt=0.5 (a score of one source). Anything "
+            "without a price is free. Default: sample=1.",
             show_default=False,
         ),
     ] = None,
@@ -57,7 +57,7 @@ def run(
         str | None,
         typer.Option(
             metavar="COST",
-            help="Mean cost per question to stay within, or a share of what the best single source costs, as 65%.",
+            help="Maximum mean cost per question, or a share of the cost of the best single source, such as 65%.",
             show_default=False,
         ),
     ] = None,
@@ -65,21 +65,21 @@ def run(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Accuracy to lose at most against buying everything: 0.01 is one point.",
+            help="Maximum loss of accuracy compared with buying everything; 0.01 is one point.",
             show_default=False,
         ),
     ] = None,
     plan: Plan = None,
     method: Annotated[
         list[str] | None,
-        method_option("Without a plan: the one to fit here. Default: calibrated, with --source committee."),
+        method_option("Without a plan: the method to fit. Default: calibrated, or committee with --source."),
     ] = None,
     output: Annotated[Path | None, output_option("the plan (.json)")] = None,
     score: ScoreName = None,
     source: SourceName = None,
-    n: Annotated[int | None, n_option("the first N. Default: all")] = None,
+    n: Annotated[int | None, n_option("Uses the first N. Default: all")] = None,
     calibrate: Annotated[
-        float, calibrate_option("Here half: a method is fitted and a plan chosen on them, which takes more of them.")
+        float, calibrate_option("Half by default here, because a method is fitted and a plan is chosen on them.")
     ] = 0.5,
     answers: Answers = "auto",
     labels: Labels = "majority",
@@ -89,7 +89,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Find the best that a budget for samples, scores or sources buys, and write it into a plan."""
+    """Find the best use of a budget for samples, scores or sources, and save it as a plan."""
     import steelyard as sy
     from steelyard.evaluation.price_table import PriceTable, parse_budget, parse_prices
     from steelyard.foundation.outputs import check_output
@@ -110,7 +110,7 @@ def run(
     fitted = voter.fitted_on_
     trained, column = (fitted.score, source or fitted.source) if fitted else (None, source)
     if (table.by_source or table.score_of) and column is None:
-        raise sy.SettingError("these are prices of sources: name the column that says who answered, as --source llm")
+        raise sy.SettingError("these are prices per source: name the column with the sources, such as --source llm")
     options: dict[str, Any] = {
         "tokens": table.tokens,
         "rename": rename_of_plan(voter, source_of(files), renames(rename)),

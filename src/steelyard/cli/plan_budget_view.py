@@ -70,9 +70,9 @@ def plan_commands(plan: Method, file: Path) -> list[str]:
     if verifier is None:
         return _without_verifier(plan, column, with_plan)
     if verifier and plan.stopping_:  # `ask` scores the samples when all are drawn
-        return ["To follow it:", f"  steelyard serve {_upstream(plan)} {verifier} {with_plan}"]
+        return ["To use it:", f"  steelyard serve {_upstream(plan)} {verifier} {with_plan}"]
     frugal = f"{verifier} --frugal " if plan.asking_ and verifier else f"{verifier} " if verifier else ""
-    lines = ["To follow it:", f"  steelyard ask QUESTION {_upstream(plan)} {frugal}{with_plan}"]
+    lines = ["To use it:", f"  steelyard ask QUESTION {_upstream(plan)} {frugal}{with_plan}"]
     counts = {name: n for name, n in sorted((plan.samples_ or {}).items(), key=lambda pair: pair[1]) if name}
     if len(counts) > 1:
         lines.append("Or for a file of questions, in one run:")
@@ -115,9 +115,9 @@ def _verifier(plan: Method, column: str) -> str | None:
 
 def _without_verifier(plan: Method, column: str, with_plan: str) -> list[str]:
     """Return what to do with a plan for a score that no verifier gives."""
-    missing = f"It goes by the score {column!r}, which no verifier of 'steelyard score' gives:"
+    missing = f"It needs the score {column!r}, which no verifier of 'steelyard score' produces:"
     if plan.stopping_:
-        return [f"{missing} follow it in Python, with sy.Ballot(PLAN) and a score for each sample."]
+        return [f"{missing} use it in Python, with sy.Ballot(PLAN) and a score for each sample."]
     return [
         f"{missing} score the responses yourself, then vote:",
         f"  steelyard vote FILE {with_plan} -o verdicts.parquet",

@@ -41,17 +41,17 @@ def run(
             autocompletion=complete_table,
         ),
     ],
-    output: Annotated[Path, output_option("the page (.html)", show_default=True)] = Path("report.html"),
+    output: Annotated[Path, output_option("the report (.html)", show_default=True)] = Path("report.html"),
     method: Annotated[
-        list[str] | None, method_option("The page is about it. Default: calibrated, with --source committee.")
+        list[str] | None, method_option("The one to report on. Default: calibrated, or committee with --source.")
     ] = None,
     plan: Annotated[
         Path | None,
         typer.Option(
             "--plan",
             metavar="FILE",
-            help="A plan made by 'steelyard fit': the page is about its verdicts, and what its verifier was asked for. "
-            "Default for a run scored with --frugal: the plan it was scored by.",
+            help="Plan made by 'steelyard fit': the report covers its verdicts and the scores that it requested. "
+            "Default for a run scored with --frugal: the plan used for scoring.",
             show_default=False,
         ),
     ] = None,
@@ -67,7 +67,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Write one page that shows what calibration bought on labelled files; it works without a network."""
+    """Write an HTML report on what calibration gains on labelled files; it works offline."""
     from steelyard.evaluation.reports.page import reported
     from steelyard.tables.source_column import source_of_run
 

@@ -23,7 +23,7 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]...",
-            help="What to make, or all. None: list what there is.",
+            help="What to reproduce, or all. Default: list what is available.",
             show_default=False,
             autocompletion=complete_experiment,
         ),
@@ -37,7 +37,7 @@ def run(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A part of the grid, few repetitions: under a minute.")
+        bool, typer.Option("--quick", help="Use part of the grid and few repetitions; takes under a minute.")
     ] = False,
     output: Annotated[
         Path, output_option("the folder for tables, figures and the page", "FOLDER", show_default=True)
@@ -46,7 +46,7 @@ def run(
         bool,
         typer.Option(
             "--cache/--no-cache",
-            help="Read and keep results by content: the default; else --no-cache.",
+            help="Cache results by content (default); --no-cache turns this off.",
             show_default=False,
         ),
     ] = True,
@@ -54,7 +54,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Make the paper's tables and figures on a grid of scored tables."""
+    """Reproduce the paper's tables and figures on a grid of scored tables."""
     from steelyard.evaluation.paper.experiment import experiment, experiment_names
 
     if not names and json:
@@ -63,7 +63,7 @@ def run(
     if not names:
         for name in experiment_names():
             console.say(f"{name:<{WIDTH}}{experiment(name).what}")
-        console.say("\nMake some, or all: steelyard reproduce all -o FOLDER")
+        console.say("\nTo reproduce some or all: steelyard reproduce all -o FOLDER")
         return
     from steelyard.evaluation.paper.reproduce import reproduce
 
@@ -84,4 +84,4 @@ def run(
     console.say("Does the paper's finding hold on this grid?\n")
     for result in made.results:
         console.say(f"{result.name:<{WIDTH}}{result.mark:<15}{result.missing or result.finding.title}")
-    console.say(f"\nAll of it, with what the paper reports: {output / 'index.html'}")
+    console.say(f"\nEverything, with what the paper reports: {output / 'index.html'}")

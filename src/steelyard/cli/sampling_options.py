@@ -9,13 +9,13 @@ import typer
 from steelyard.cli.completion import complete_upstream, complete_verifier
 from steelyard.foundation.errors import SettingError
 
-SERVER = "OpenAI-compatible server, as http://127.0.0.1:8000/v1; or local."
+SERVER = "OpenAI-compatible server, such as http://127.0.0.1:8000/v1, or local for the embedded LLM."
 Upstreams = Annotated[
     list[str],
     typer.Option(
         "--upstream",
         metavar="URL",
-        help=f"{SERVER} Several by name: a=URL,b=URL.",
+        help=f"{SERVER} For several, name each: a=URL,b=URL.",
         show_default=False,
         autocompletion=complete_upstream,
     ),
@@ -39,29 +39,29 @@ AnyUpstreams = Annotated[
     typer.Option(
         "--upstream",
         metavar="URL",
-        help=f"{SERVER} Several by name: a=URL,b=URL.",
+        help=f"{SERVER} For several, name each: a=URL,b=URL.",
         show_default=False,
         autocompletion=complete_upstream,
     ),
 ]
-MODEL = "The model, by the name the server knows it by."
+MODEL = "Name of the model on the server."
 Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help=MODEL, show_default=False)]
 Models = Annotated[
     list[str] | None,
     typer.Option(
         "--model",
         metavar="NAME",
-        help=f"{MODEL} Several upstreams: a=NAME,b=NAME. Default: their names.",
+        help=f"{MODEL} For several upstreams: a=NAME,b=NAME. Default: the names of the upstreams.",
         show_default=False,
     ),
 ]
-KEY = "Environment variable that holds the server's key, if any."
+KEY = "Environment variable with the server's API key."
 KeyEnvs = Annotated[
     list[str] | None,
     typer.Option(
         "--key-env",
         metavar="VARIABLE",
-        help=f"{KEY} Several upstreams: one for all, or a=VARIABLE,b=VARIABLE. Default: OPENAI_API_KEY.",
+        help=f"{KEY} For several upstreams: one for all, or a=VARIABLE,b=VARIABLE. Default: OPENAI_API_KEY.",
         show_default=False,
     ),
 ]
@@ -69,13 +69,13 @@ KeyEnv = Annotated[
     str,
     typer.Option("--key-env", metavar="VARIABLE", help=KEY),
 ]
-PROMPT = "Prompt: math, choice, plain, or a file with {prompt} in it."
-Temperature = Annotated[float, typer.Option("--temperature", metavar="T", help="Temperature of the samples.")]
-TopP = Annotated[float, typer.Option("--top-p", metavar="P", help="Share of the probability that is sampled from.")]
+PROMPT = "Prompt template: math, choice, plain, or a file that contains {prompt}."
+Temperature = Annotated[float, typer.Option("--temperature", metavar="T", help="Sampling temperature.")]
+TopP = Annotated[float, typer.Option("--top-p", metavar="P", help="Nucleus sampling: probability mass to sample from.")]
 MaxFailures = Annotated[
     str,
     typer.Option(
-        "--max-failures", metavar="COUNT|SHARE%", help="Stop after more failures: a number, or a share as 1%."
+        "--max-failures", metavar="COUNT|SHARE%", help="Maximum failures before stopping: a number, or a share: 1%."
     ),
 ]
 VerifierName = Annotated[
@@ -83,7 +83,7 @@ VerifierName = Annotated[
     typer.Option(
         "--verifier",
         metavar="NAME",
-        help="Short name of a verifier; 'steelyard score' alone lists them.",
+        help="Name of the verifier; 'steelyard score' without arguments lists them.",
         show_default=False,
         autocompletion=complete_verifier,
     ),
@@ -93,7 +93,7 @@ VerifierUpstream = Annotated[
     typer.Option(
         "--verifier-upstream",
         metavar="URL",
-        help="Server of the verifier; what --upstream is to 'steelyard score'.",
+        help="Server of the verifier; like --upstream of 'steelyard score'.",
         show_default=False,
     ),
 ]
@@ -102,7 +102,7 @@ VerifierModel = Annotated[
     typer.Option(
         "--verifier-model",
         metavar="NAME",
-        help="The verifier's model; what --model is to 'steelyard score'.",
+        help="Model of the verifier; like --model of 'steelyard score'.",
         show_default=False,
     ),
 ]
@@ -111,8 +111,8 @@ FrugalRule = Annotated[
     typer.Option(
         "--frugal",
         metavar="RULE",
-        help="Ask the verifier on demand: exact (changes no verdict of the plan) or expected (worth its price). "
-        "Without a rule: expected where the plan has learned it, else exact.",
+        help="Score on demand: exact (never changes a verdict of the plan) or expected (scores worth their price). "
+        "Without a rule: expected if the plan has learned it, otherwise exact.",
         show_default=False,
     ),
 ]
@@ -121,7 +121,7 @@ PriceResponse = Annotated[
     typer.Option(
         "--price-response",
         metavar="MONEY",
-        help="What a verifier costs per response it reads; the bill of --frugal is then in money, too.",
+        help="Cost of the verifier per response; the --frugal bill then includes money.",
         show_default=False,
     ),
 ]
@@ -130,7 +130,7 @@ ScorePrice = Annotated[
     typer.Option(
         "--price-score",
         metavar="PRICE",
-        help="What one score costs. With --frugal expected, in accuracy it must bring: 0.0015 by default.",
+        help="Price of a score. With --frugal expected: the accuracy that a score must gain, 0.0015 by default.",
         show_default=False,
     ),
 ]
@@ -183,6 +183,6 @@ def upstream_options(upstream: list[str], model: list[str] | None, key_env: list
         option = f"--{name.replace('_', '-')}"
         if len(texts) > 1 and not all("=" in text for text in texts):
             raise SettingError(
-                f"{option} was given {len(texts)} times: say it once, or by name as in {option} a=..,b=.."
+                f"{option} was given {len(texts)} times: give it once, or by name as in {option} a=..,b=.."
             )
     return {name: ",".join(texts) for name, texts in options.items() if texts}

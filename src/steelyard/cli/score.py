@@ -50,7 +50,7 @@ def run(
         typer.Option(
             "--model",
             metavar="NAME",
-            help=f"{MODEL} A reward model: its folder or Hugging Face name.",
+            help=f"{MODEL} For a reward model: its folder or Hugging Face name.",
             show_default=False,
         ),
     ] = None,
@@ -64,23 +64,23 @@ def run(
     ] = None,
     context: Annotated[
         int | None,
-        typer.Option(min=16, metavar="TOKENS", help="Tokens the verifier may see, if fewer.", show_default=False),
+        typer.Option(min=16, metavar="TOKENS", help="Limit of the context, in tokens.", show_default=False),
     ] = None,
     column: Annotated[
         str | None,
         typer.Option(
-            "--as", metavar="COLUMN", help="Column of the scores. Default: the short name.", show_default=False
+            "--as", metavar="COLUMN", help="Column for the scores. Default: the verifier's name.", show_default=False
         ),
     ] = None,
     key_env: KeyEnv = "OPENAI_API_KEY",
     max_failures: MaxFailures = "10%",
-    output: Annotated[Path | None, output_option("the run of a table; for FILE.jsonl it is FILE.scored", "RUN")] = None,
+    output: Annotated[Path | None, output_option("the run made from a table. Default: FILE.scored", "RUN")] = None,
     plan: Annotated[
         Path | None,
         typer.Option(
             "--plan",
             metavar="FILE",
-            help="A plan made by 'steelyard fit'; with --frugal the one that will vote.",
+            help="Plan made by 'steelyard fit'; with --frugal, the one that will vote.",
             show_default=False,
         ),
     ] = None,
@@ -96,7 +96,7 @@ def run(
             "--gpus-per-worker",
             min=0,
             metavar="COUNT",
-            help="With --engine ray and --local: GPUs of each worker, at most 1. Default: 1 if the cluster has any.",
+            help="With --engine ray and --local: GPUs per worker, at most 1. Default: 1 if the cluster has any.",
             show_default=False,
         ),
     ] = None,
@@ -105,9 +105,9 @@ def run(
     confirm_above: ConfirmAbove = None,
     json: Json = False,
 ) -> None:
-    """Have a verifier score every response of a table or a run; the same command goes on where the last one stopped.
+    """Score every response of a table or a run with a verifier; run the same command again to resume.
 
-    A table becomes a run beside it, with all its columns. The text of its questions is taken from the column prompt.
+    For a table, a run with all its columns is made beside it; the column prompt must contain the question text.
     """
     from steelyard.foundation.errors import SettingError
 
@@ -115,7 +115,7 @@ def run(
         show_verifiers(json)
         return
     if verifier is None:
-        raise SettingError("name a verifier with --verifier; 'steelyard score' alone lists them")
+        raise SettingError("name a verifier with --verifier; 'steelyard score' without arguments lists them")
     from steelyard.cli.costs import Spending, check_spending, estimate_options
     from steelyard.cli.engine_options import logged, need_engine
     from steelyard.engine.score import score_parts
@@ -156,7 +156,7 @@ def run(
                 )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
-        console.aside(f"What was scored is saved; to go on: {again}")
+        console.aside(f"Finished scores are saved. To resume: {again}")
         raise typer.Exit(130) from None
     show_scored(done, column or find_verifier(verifier)[1].name, json, plan, price_of(prices, VERIFIER))
 
@@ -166,8 +166,8 @@ def _check_parted(files: list[Path], **given: Any) -> None:
     from steelyard.foundation.errors import SettingError
 
     if len(files) > 1:
-        raise SettingError("--engine scores one run in parts: give it alone")
+        raise SettingError("--engine scores a single run in parts: pass only that run")
     for name, value in given.items():
         if value:
             option = {"output": "-o"}.get(name, f"--{name}")
-            raise SettingError(f"{option} is not for runs in parts: leave it away, or leave --engine away")
+            raise SettingError(f"{option} cannot be used on a run in parts: leave it out, or leave out --engine")

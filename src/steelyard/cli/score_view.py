@@ -39,12 +39,12 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None,
         known = {name: value for name, value in done.found.items() if value is not None}
         about = [str(value) if name == "where" else f"{name} {value}" for name, value in known.items()]
         console.say(f"Verifier: {', '.join(about)}")
-    console.say(f"Scored {done.new} responses, {done.before} were scored before.")
+    console.say(f"Scored {done.new} responses; {done.before} were already scored.")
     say_spent(spent, prices)
     if done.rule:
         console.say(_not_needed(done))
     notes = [
-        (done.copied, "more have the words of one that was scored, and its score"),
+        (done.copied, "more have the same text as a scored one, and share its score"),
         (done.truncated, "were longer than the verifier's context: the tail of their steps was scored"),
         (done.empty, "have no text and no score"),
         (done.unsampled, "samples failed in the run and have no score"),
@@ -55,7 +55,7 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None,
     for reason, count in done.failures.most_common(10):
         console.say(f"  {count} failed: {console.shortened(reason, 200)}")
     if done.failures:
-        console.say("Run the same command again to try the failed ones again.")
+        console.say("Run the same command again to retry the failed ones.")
     following = shlex.join(["steelyard", "vote", str(done.run), "--plan", str(plan), *VERDICTS]) if done.rule else None
     console.say(f"Next: {following or after_score(done.run, column)}")
 
@@ -72,7 +72,7 @@ def should_send(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict
 def _not_needed(done: Scored) -> str:
     """How many responses the verifier did not need to read, and by what."""
     read = done.before + done.new + done.copied + done.failures.total()
-    why = "no score of theirs could change a verdict" if done.rule == "exact" else "not worth the price of a score"
+    why = "their scores could not change a verdict" if done.rule == "exact" else "not worth the price of a score"
     share = done.not_asked / max(1, read + done.not_asked)
     return (
         f"{done.not_asked} of {read + done.not_asked} responses ({share:.0%}) were not asked: {why} (rule {done.rule})."

@@ -12,14 +12,14 @@ from steelyard.cli.options import Answers, Json, Plan, method_option, n_option, 
 from steelyard.cli.sampling_options import KeyEnvs, Models, TokenPrice, Upstreams, VerifierName, upstream_options
 
 EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model my-model --plan plan.json"
-Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen at.")]
-Port = Annotated[int, typer.Option("--port", metavar="PORT", help="Port to listen at; 0: any that is free.")]
+Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen on.")]
+Port = Annotated[int, typer.Option("--port", metavar="PORT", help="Port to listen on; 0 picks a free one.")]
 AllowHost = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-host",
         metavar="NAME",
-        help="Name under which a reverse proxy passes requests on (the Host header); may be given several times.",
+        help="Host header to accept, for requests through a reverse proxy; may be repeated.",
         show_default=False,
     ),
 ]
@@ -34,16 +34,16 @@ KeyFile = Annotated[
 ]
 Unauthenticated = Annotated[
     bool,
-    typer.Option("--unsafe-no-key", help="Listen at an address of other machines without any key."),
+    typer.Option("--unsafe-no-key", help="Allow other machines to connect without a key."),
 ]
 LimitOption = Annotated[
     list[str] | None,
     typer.Option(
         "--cap",
         metavar="NAME=MOST",
-        help="The most of body (bytes), messages, samples, choices, tokens and cost (of all samples of a request and "
-        "their scores), deadline (seconds), in-flight, queue (requests), the seconds that a client has for a head and "
-        "an upload and that requests have to end (drain), and the bytes of feedback that has no label.",
+        help="Limits: body (bytes), messages, samples, choices, tokens and cost (of all samples of a request and "
+        "their scores), deadline (seconds), in-flight and queue (requests), head and upload (seconds a client has "
+        "to send each), drain (seconds requests have to finish at shutdown) and feedback (bytes without a label).",
         show_default=False,
     ),
 ]
@@ -52,7 +52,7 @@ AllowField = Annotated[
     typer.Option(
         "--allow-field",
         metavar="NAME",
-        help="Field, or type of content or tool, to allow under --cap cost although it may change the price, such as "
+        help="Field, content type or tool type to allow with --cap cost although it may change the price, such as "
         "service_tier or image_url; may be repeated.",
         show_default=False,
     ),
@@ -69,7 +69,7 @@ VerifierUrl = Annotated[
 VerifierModel = Annotated[
     str | None,
     typer.Option(
-        "--verifier-model", metavar="NAME", help="The verifier's model; by the name its server has.", show_default=False
+        "--verifier-model", metavar="NAME", help="Model of the verifier; its name on that server.", show_default=False
     ),
 ]
 VerifierKeyEnv = Annotated[
@@ -77,7 +77,7 @@ VerifierKeyEnv = Annotated[
     typer.Option(
         "--verifier-key-env",
         metavar="VARIABLE",
-        help="Environment variable that holds the key of the verifier's server, if any.",
+        help="Environment variable with the API key of the verifier's server.",
         show_default=False,
     ),
 ]
@@ -87,7 +87,7 @@ FeedbackFolder = Annotated[
     typer.Option(
         "--feedback",
         metavar="FOLDER",
-        help="Folder that keeps the votes and the labels of POST /v1/feedback; 'steelyard fit FOLDER' learns from it.",
+        help="Folder for the votes and the labels sent to POST /v1/feedback; 'steelyard fit FOLDER' learns from it.",
         show_default=False,
     ),
 ]
@@ -104,7 +104,7 @@ KeepTexts = Annotated[
     bool,
     typer.Option(
         "--keep-texts",
-        help="Keep prompts and responses too: of all requests with --feedback, of the last ones for the page.",
+        help="Also store prompts and responses: of all requests with --feedback, and of recent ones for the web page.",
     ),
 ]
 
@@ -114,7 +114,7 @@ def run(
     model: Models = None,
     plan: Plan = None,
     method: Annotated[str | None, method_option("Without a plan: majority, vanilla or best-of-n.")] = None,
-    n: Annotated[int, n_option("where a request does not say")] = 8,
+    n: Annotated[int, n_option("A request can set its own number")] = 8,
     answers: Answers = "auto",
     host: Host = "127.0.0.1",
     port: Port = 8000,
@@ -135,9 +135,9 @@ def run(
     verifier_local: VerifierLocal = False,
     json: Json = False,
 ) -> None:
-    """Serve OpenAI's API: every chat request is sampled, voted on and answered with one original response.
+    """Serve an OpenAI-compatible API: sample each chat request many times, vote, and return one original response.
 
-    A request for an upstream's own model is passed on to it; of several, by the name that --upstream gives it.
+    Requests for an upstream's own model are passed through; with several upstreams, by the name given in --upstream.
     """
     from steelyard.cli.progress_display import open_server
     from steelyard.foundation.event_loop import run as run_in_loop
@@ -160,7 +160,7 @@ def run(
 
     def tell(address: str) -> None:
         served = {"model": configuration.name, "url": f"{address}/v1", "page": f"{address}/"}
-        lines = f"Steelyard serves {configuration.name} at {address}/v1\nIts page: {address}/"
+        lines = f"Steelyard serves {configuration.name} at {address}/v1\nWeb page: {address}/"
         print(dumps(served) if json else lines, flush=True)
 
     raise typer.Exit(exit_code(run_in_loop(serve_forever(configuration, tell, open_server))))

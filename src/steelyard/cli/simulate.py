@@ -20,12 +20,12 @@ def run(
     n: Annotated[int, n_option()] = 32,
     easy_share: Annotated[float, typer.Option(metavar="SHARE", help="Share of easy questions.")] = 0.5,
     rivals: Annotated[int, typer.Option(metavar="COUNT", help="Wrong answers per question.")] = 12,
-    zipf: Annotated[float, typer.Option(metavar="EXPONENT", help="How unevenly popular they are; 0 = uniform.")] = 1.2,
+    zipf: Annotated[float, typer.Option(metavar="EXPONENT", help="Zipf exponent of their counts; 0: uniform.")] = 1.2,
     dominating: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of questions with one systematic mistake.")
     ] = 0.25,
     gap: Annotated[
-        float, typer.Option(metavar="LOGITS", help="Logits between the scores of correct and incorrect responses.")
+        float, typer.Option(metavar="LOGITS", help="Logits that separate correct from incorrect scores.")
     ] = 1.5,
     bias: Annotated[float, typer.Option(metavar="LOGITS", help="Logits added to every score.")] = 0.8,
     inconsistency: Annotated[

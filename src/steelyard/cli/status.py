@@ -25,7 +25,7 @@ def run(
     price: TokenPrice = None,
     json: Json = False,
 ) -> None:
-    """Say where a run stands: what is done, what failed and why, what is scored and spent, and how old its table is."""
+    """Show the state of a run: what is done, failed (and why), scored and spent, and how old its table is."""
     from steelyard.runs.status import status
     from steelyard.sampling.llm.prices import VERIFIER, check_price_names, read_prices
 
@@ -57,7 +57,7 @@ def run(
         console.say(f"Process {found['writer'].get('pid')} on {found['writer'].get('host')} is writing to it now.")
     elif found["samples"]["left"] or found["samples"]["failed"]:
         verb = "score" if found["made_from"] else "generate"
-        console.say(f"To finish it, give the 'steelyard {verb}' command of this run again: nothing is asked twice.")
+        console.say(f"To finish it, run the 'steelyard {verb}' command of this run again: nothing is requested twice.")
     console.say(f"Its table is {found['table']}{' (' * bool(found['lost'])}{found['lost']}{')' * bool(found['lost'])}.")
 
 
@@ -94,6 +94,6 @@ def _say_parts(parts: list[dict[str, Any]]) -> None:
     counts = {state: sum(part["state"] == state for part in parts) for state in ("sampled", "begun", "not begun")}
     console.say(f"{len(parts):,} parts: {', '.join(f'{count:,} {state}' for state, count in counts.items() if count)}.")
     for part in [each for each in parts if each["writer"] or each["failed"]][:SHOWN]:
-        who = part["writer"] and f", process {part['writer'].get('pid')} on {part['writer'].get('host')} works on it"
+        who = part["writer"] and f", process {part['writer'].get('pid')} on {part['writer'].get('host')} is at work"
         failed = f", {part['failed']:,} failed" if part["failed"] else ""
         console.say(f"  {part['part']}: {part['questions']:,} questions, {part['done']:,} samples{failed}{who or ''}")

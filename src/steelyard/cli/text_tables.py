@@ -73,7 +73,7 @@ def print_mix(result: Mix) -> None:
     ]
     print_table("What each score contributed", ("score", "share %", "per spread", ""), rows)
     if not result.shares.any():
-        print("None of them tells correct from incorrect responses here: every score is worth the same.\n")
+        print("None of them separates correct from incorrect responses here: every score is worth the same.\n")
 
 
 def print_weights(weight: Callable[[float], float], low: float = 0.0, high: float = 1.0, width: int = 21) -> None:

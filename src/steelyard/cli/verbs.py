@@ -35,7 +35,7 @@ PANELS = {
     "Read": {
         "answers": "Show the answers read from responses, and which are equal.",
         "import": "Convert files of any layout to one table.",
-        "layouts": "List the layouts of files that are recognised.",
+        "layouts": "List the recognised file layouts.",
     },
     "Sample": {
         "generate": "Sample an LLM n times per question.",
@@ -46,7 +46,7 @@ PANELS = {
     },
     "Scale and cost": {
         "plan-budget": "Find the best use of a budget, and save it in a plan.",
-        "partition": "Cut a large table into parts.",
+        "partition": "Split a large table into parts.",
     },
     "The paper": {
         "reproduce": "Make the tables and figures of the paper.",

@@ -50,21 +50,21 @@ def run(
         list[str] | None, method_option("Without a plan: majority (the default), vanilla, best-of-n or consensus.")
     ] = None,
     output: Annotated[
-        Path | None, output_option("the verdicts (.parquet, .jsonl, .csv); with --engine a folder")
+        Path | None, output_option("the verdicts (.parquet, .jsonl, .csv); with --engine, a folder")
     ] = None,
     score: ScoreName = None,
     source: SourceName = None,
-    n: Annotated[int | None, n_option("the first N. Default: all")] = None,
+    n: Annotated[int | None, n_option("Uses the first N. Default: all")] = None,
     risk: Annotated[
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Answer only where the error stays within this, 0.1 say; else null.",
+            help="Answer only where the error rate stays within this, such as 0.1; otherwise null.",
             show_default=False,
         ),
     ] = None,
     confidence_level: Annotated[
-        float, typer.Option(metavar="P", help="With --risk: the probability with which the error must stay within it.")
+        float, typer.Option(metavar="P", help="With --risk: probability that the error rate stays within it.")
     ] = 0.9,
     answers: Answers = "auto",
     rename: Rename = None,
@@ -141,7 +141,7 @@ def show_voted_parts(result: VotedParts, output: Place, json: bool) -> None:
         console.say(_answered(result.risk_control, result.answered, result.questions))
     if result.without_answer:
         console.say(f"{result.without_answer:,} questions have no readable answer: their verdict is null.")
-    console.say(f"Verdicts written to {output}, one part for every part that was read")
+    console.say(f"Verdicts written to {output}, one part per input part")
 
 
 def _answered(control: RiskControl, answered: int, questions: int) -> str:

@@ -53,6 +53,6 @@ def engine_of(text: str | Engine) -> Engine:
     if name == "processes" and (not rest or (rest.isdecimal() and int(rest))):
         return ProcessEngine(int(rest) if rest else None)
     raise SettingError(
-        f"no engine is called {text!r:.80}: write ray, ray:ADDRESS (the head of a cluster, as ray:10.0.0.7:6379) "
+        f"unknown engine {text!r:.80}: write ray, ray:ADDRESS (the head of a cluster, as ray:10.0.0.7:6379) "
         "or processes:2"
     )

@@ -59,7 +59,7 @@ def generate(
     for `concurrency` samples at once. `fork` and `serve` are for one process; so is `agenerate`.
     """
     if fork is not None or options.pop("serve", None) is not None:
-        raise SettingError("fork= and serve= are for a run of one process: leave them, or engine=, away")
+        raise SettingError("fork= and serve= cannot be combined with engine=: leave out one or the other")
     return generate_parts(questions, run, engine=engine, parts=parts, workers=workers, **options)
 
 
@@ -130,7 +130,7 @@ def generate_part(order: GeneratePartsOrder, part: RunPart) -> PartDone:
     ):
         questions = run.questions(part).drop("place")
         if fingerprint(questions) != part.sha256:
-            raise RunError(f"{order.folder} has lost questions of {part.name}: give it the questions of its first time")
+            raise RunError(f"{order.folder} has lost questions of {part.name}: use its original questions")
         opened = Run.start(folder, replace(order.asked.manifest, questions_sha256=part.sha256), questions)
         _tell_abilities(opened)
 

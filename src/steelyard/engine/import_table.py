@@ -58,9 +58,9 @@ def import_table(
     """
     files = source if isinstance(source, list | tuple) else [source]
     if not all(isinstance(file, str | Path) for file in files):
-        raise SettingError("workers read files: write the table to one (sy.write), or leave engine= away")
+        raise SettingError("workers read files: write the table to a file (sy.write), or leave out engine=")
     if parts is None:
-        raise SettingError("an engine writes a folder of parts: say how many with parts=, as parts=64")
+        raise SettingError("an engine writes a folder of parts: set how many with parts=, such as parts=64")
     target = output_folder(output)
     import_parts(files, target, parts, engine, workers=workers, **options)
     return all_rows(target)
@@ -86,7 +86,7 @@ def import_parts(
             f"cut the files in one process with 'steelyard partition FILE... -o {target} --parts {parts}'",
         )
     if STDIN in map(str, files):
-        raise SettingError("workers cannot read standard input: save it as a file, or leave --engine away")
+        raise SettingError("workers cannot read standard input: save it as a file, or leave out --engine")
     paths = [path.absolute() for path in files_of_all(files)]
     order = ImportOrder(parts, layout, rename or {}, tuple(map(str, paths)))
     states = [file_state(path) for path in paths]

@@ -19,7 +19,7 @@ from steelyard.foundation.environment import SAFE_PATH
 from steelyard.foundation.version import __version__
 
 THREADS = "POLARS_MAX_THREADS"
-SCRIPT = " (it imports the script that calls this: there, call it below if __name__ == '__main__':)"
+SCRIPT = " (worker processes import the calling script: put the call under if __name__ == '__main__':)"
 
 
 class ProcessEngine:

@@ -81,8 +81,8 @@ class RayEngine:
             where = f"the Ray cluster at {self.address}" if self.address else "Ray on this machine"
             message = " ".join(str(error).split())[:200]
             raise SettingError(
-                f"cannot reach {where}: {message}; is it started ('ray status'), and RAY_AUTH_MODE=token set here if "
-                "it wants a token?"
+                f"cannot reach {where}: {message}; is it running ('ray status'), and is RAY_AUTH_MODE=token set here "
+                "if it needs a token?"
             ) from None
         try:
             yield ray

@@ -126,7 +126,7 @@ class Scheduler(Generic[P]):
         """Warn that no worker runs yet, and give up later."""
         if seconds > LIMIT:
             raise SettingError(
-                f"no worker has started in {LIMIT:.0f} s{self.need}: ask for fewer workers, CPUs or GPUs, or add "
+                f"no worker started within {LIMIT:.0f} s{self.need}: ask for fewer workers, CPUs or GPUs, or add "
                 "machines to the cluster, and run the command again"
             )
         if seconds > WARNING and not self.warned:

@@ -102,8 +102,8 @@ def score_parts(
     folder = Path(run)
     if not is_parted_run(folder):
         raise SettingError(
-            f"{folder} is no run in parts, which many workers can score: make one with 'steelyard generate --engine', "
-            "or leave --engine away"
+            f"{folder} is not a run in parts, which --engine needs: make one with 'steelyard generate --engine', "
+            "or leave out --engine"
         )
     check_storage(folder)
     parted = PartedRun.read(folder)
@@ -112,8 +112,8 @@ def score_parts(
     parts = parted.finished()
     if len(parts) < len(parted.wanted):
         raise RunError(
-            f"{len(parted.wanted) - len(parts)} of {len(parted.wanted)} parts of {folder} are not sampled to their "
-            "end: give its 'steelyard generate' command again first"
+            f"{len(parted.wanted) - len(parts)} of {len(parted.wanted)} parts of {folder} are not completely "
+            "sampled: run its 'steelyard generate' command again first"
         )
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
     check_has_samples(folder, responses)
@@ -135,12 +135,12 @@ def _gpus(requested: float | None, order: ScoreOrder, engine: Engine) -> float |
         return None if order.local else 0
     if requested and isinstance(engine, ProcessEngine):
         raise SettingError(
-            "processes share the GPUs of this machine: leave --gpus-per-worker away, or use --engine ray, where each "
+            "processes share the GPUs of this machine: leave out --gpus-per-worker, or use --engine ray, where each "
             "worker has its own"
         )
     if requested and not order.local:
         raise SettingError(
-            f"{order.verifier} runs in no worker, whose GPUs would stand idle: leave --gpus-per-worker away, or run "
+            f"{order.verifier} does not run in workers, so GPUs would be idle: leave out --gpus-per-worker, or run "
             "the verifier in the workers with --local"
         )
     if not 0 <= requested <= 1:

@@ -69,7 +69,7 @@ def with_engine(alone: Callable[P, Result]) -> Callable[[Callable[..., Result]],
                 return parted(*args, engine=engine_of(engine), **options)
             for name in extra_names:
                 if options.pop(name, None) is not None:
-                    raise SettingError(f"{name}= is for an engine: give engine='ray' or engine='processes:2' too")
+                    raise SettingError(f"{name}= needs an engine: add engine='ray' or engine='processes:2'")
             return alone(*args, **options)
 
         either.__doc__ = f"{cleandoc(alone.__doc__ or '')}\n\n{cleandoc(parted.__doc__ or '')}"

@@ -55,7 +55,7 @@ def replay_cascade(
     costs: bool = False,
     seed: int = 0,
 ) -> CascadeReplay:
-    """Replay the cascade of a plan on labelled questions that it was not learned on; those that it was are left out.
+    """Replay the cascade of a plan on labelled questions, leaving out those that it was learned on.
 
     The pool is read with `tokens=True` and paid for with `prices`, else with those of the plan; `costs=True`, or a plan
     without prices, says that it was read with a column of costs (`tokens="cost"`).
@@ -119,7 +119,7 @@ def _learned_on(cascade: Cascade, pool: LabelledPool) -> np.ndarray[Any, np.dtyp
     known = np.array(cascade.origin.learned_on(np.asarray(pool.questions).tolist()), bool)
     if known.all():
         raise CalibrationError(
-            "the cascade was learned on every one of these questions, by their names: bring others to measure it on"
+            "the cascade was learned on every one of these questions, by their names: use others to measure it"
         )
     return known
 

@@ -101,7 +101,7 @@ def compare(
             if name in method_names() or name.endswith(".json"):
                 sides.append(_voted(name, cal, test, n))
             elif not is_grid(name) and not Path(name).exists():
-                raise SettingError(f"{name!r} is no method, plan or file: {did_you_mean(name, method_names())}")
+                raise SettingError(f"{name!r} is not a method, plan or file: {did_you_mean(name, method_names())}")
             elif _is_decided(name):
                 sides.append(_decided(name, pool, _kind(options), checker))
             else:
@@ -136,7 +136,7 @@ def _named(voter: object) -> str:
     if isinstance(voter, str | Path):
         return str(voter)
     raise SettingError(
-        f"{voter!r:.80} is no name: give the name of a method, or the path of a plan or a file; "
+        f"{voter!r:.80} is not a name: give the name of a method, or the path of a plan or a file; "
         "save a fitted method as a plan with method.save('plan.json')"
     )
 

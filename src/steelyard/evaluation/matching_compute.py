@@ -28,7 +28,7 @@ CLOSE = 1e-12  # accuracies that differ by rounding alone are equal
 
 @dataclass(frozen=True)
 class ComputeToMatch:
-    """How few samples do; None is never. `reached` is the share of bootstraps in which they do within N.
+    """How few samples are enough (None: never). `reached` is the share of bootstraps in which N or fewer are.
 
     >>> found = ComputeToMatch("logit", "vanilla", 64, 0.5, 16.0, 8.0, 32.0, reached=1.0, questions=100, pairs=1)
     >>> print(found)
@@ -144,7 +144,7 @@ def first_reached(
 
 
 def break_even(calibration_samples: int, samples: float | None, n: int) -> float | None:
-    """Return calibration samples / samples saved a query: how many queries pay for the calibration set.
+    """Return calibration samples / samples saved per query: how many queries pay for the calibration set.
 
     The paper's case: 100 questions of N samples each, 21.3 % of N needed afterwards.
 

@@ -102,7 +102,7 @@ def check_cascade_aim(budget: float | None, loss: float | None) -> None:
     """Refuse a missing or impossible budget or loss."""
     need_numbers(budget=budget, loss=loss)
     if budget is None and loss is None:
-        raise SettingError("say what to aim for: budget=0.01 (mean cost per question) or loss=0.01 (one point)")
+        raise SettingError("set a goal: budget=0.01 (mean cost per question) or loss=0.01 (one point)")
     if budget is not None and not 0 < budget < np.inf:
         raise SettingError(f"budget must be above 0, not {budget:g}: the mean cost per question, as 0.01")
     if loss is not None and not 0 <= loss < 1:
@@ -124,8 +124,8 @@ class CascadePath:
         spent = self._spent(cascade)
         if spent > budget * (1 + CLOSE):
             raise SettingError(
-                f"a budget of {budget:.4g} per question is too small: the least that any cascade costs on the "
-                f"calibration questions is {spent:.4g}"
+                f"a budget of {budget:.4g} per question is too small: the cheapest cascade on the "
+                f"calibration questions costs {spent:.4g}"
             )
         return cascade
 
@@ -137,7 +137,7 @@ class CascadePath:
         seen = 1 / self.panel.questions
         if loss < seen:
             raise CalibrationError(
-                f"a loss of {loss:g} cannot be seen on {self.panel.questions} calibration questions, where one is "
+                f"a loss of {loss:g} is too small for {self.panel.questions} calibration questions, where one is "
                 f"{seen:.2g}: allow more, or label more questions"
             )
         spare = NormalDist().inv_cdf(SURE)
@@ -213,7 +213,7 @@ def _curve(
         ("cheapest single", names[cheapest], *ends[0]),
         ("best single", names[best], *ends[1]),
         ("everyone", f"all {len(names)} sources", *whole),
-        ("random routing", "by lot, at the cost of the cascade", *random_mixture(float(mean.mean()), ends)),
+        ("random routing", "at random, at the cost of the cascade", *random_mixture(float(mean.mean()), ends)),
     ]
     columns = [
         column for _, _, paid, correct in rows for column in (paid, correct, correct - single[best], everyone - correct)
@@ -241,7 +241,7 @@ def _explanation(
     share = f"{figures['cost'] / best['cost']:.0%} of what {best['buys']} alone costs" if best["cost"] else "all free"
     text += f"{share}; {difference(figures, 'gain')} against it."
     if budget is not None and figures["cost"] > budget:
-        text += f" That is more than the budget of {budget:.4g}: within what the calibration questions could tell."
+        text += f" That is more than the budget of {budget:.4g}, but within the sampling error of the choice."
     if loss is not None:
         interval = f"{points(figures['loss_low'])} to {points(figures['loss_high'])}"
         text += f" It loses {points(figures['loss'])} points ({interval}) against everyone"

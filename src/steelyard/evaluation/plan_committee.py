@@ -216,5 +216,5 @@ def _explanation(figures: dict[str, Any], questions: int) -> str:
     if figures["gain_high"] < 0 or figures["over_single_high"] < 0:
         text += " That is significantly less, so take what beats it instead, or label more questions."
     if figures["cost"] > figures["budget"]:
-        text += f" It is more than the budget of {figures['budget']:.4g}: within what the questions could tell."
+        text += f" It is more than the budget of {figures['budget']:.4g}, but within the sampling error."
     return text

@@ -115,14 +115,14 @@ def _explanation(figures: dict[str, Any], questions: int, *, refused: bool) -> s
     correct += f"at {figures['cost']:.4g} per question"
     where = f"on the {questions} other questions"
     if figures["margin"] is None:
-        seemed = f"asking seemed to pay and fell behind majority {where}"
+        seemed = f"it seemed worthwhile but fell behind majority {where}"
         why = seemed if refused else "at this budget it does not pay on the calibration questions"
         return f"Do not ask the verifier: {why}. Take {figures['n']} samples and count them: {correct} {where}."
     text = f"Take {figures['n']} samples per question and ask for {figures['scores']:.1f} scores on average: "
     text += f"{correct} {where}. Against majority with more samples for the same cost: {difference(figures, 'gain')}"
     text += f"; against vanilla, all scored, for the same cost: {difference(figures, 'over_vanilla')}."
     if figures["cost"] > figures["budget"]:
-        text += f" That is more than the budget of {figures['budget']:.4g}: within what the questions could tell."
+        text += f" That is more than the budget of {figures['budget']:.4g}, but within the sampling error."
     return text
 
 

@@ -108,7 +108,7 @@ def _explanation(rule: Rule, refused: Rule | None, figures: dict[str, Any], loss
     correct = f"{percent(figures['accuracy'])} % ± {percent(figures['se'])} correct"
     where = f"on the {questions} other questions"
     if refused:
-        text = f"Do not stop early: {refused.name} seemed to pay and fell behind {where}; "
+        text = f"Do not stop early: {refused.name} seemed worthwhile but fell behind {where}; "
         text += f"take {rule.cap} samples per question, {correct}."
     elif rule.name == "fixed":
         text = "Do not stop early: it does not pay on the calibration questions. "

@@ -111,7 +111,7 @@ class PriceTable:
             raise SettingError("a loss is for samples or sources alone: where scores have a price, give a budget")
         if budget is None and loss is None and not self.only_scores:
             other = "" if self.sells_scores else ", or a loss of accuracy, as 0.01 for one point"
-            raise SettingError(f"say what to aim for: a budget, as a mean cost per question{other}")
+            raise SettingError(f"set a goal: a budget, as a mean cost per question{other}")
         if budget is not None and self.sells_scores and not self.by_source and not self.score_of:
             UnitPrices(self.sample or 0.0, self.score or 0.0).check_budget(float(budget))
 

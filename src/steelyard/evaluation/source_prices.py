@@ -61,7 +61,7 @@ def priced(
 ) -> PricedPool:
     """Price every response: by tokens, by one price per sample, or, with neither, by the costs that were read."""
     if pool.source is None:
-        raise SettingError(f"this pool does not say who answered: read the table with {argument('source', 'llm')}")
+        raise SettingError(f"this pool has no sources: read the table with {argument('source', 'llm')}")
     if pool.scores is None or np.isnan(pool.scores).all():
         raise ScoreError("there are no scores to buy: add some with 'steelyard score', or plan for sources alone")
     if pool.parts is not None:
@@ -116,13 +116,13 @@ def response_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np
     array([0.001 , 0.0003])
     """
     if pool.source is None:
-        raise SettingError(f"this pool does not say who answered: read the table with {argument('source', 'llm')}")
+        raise SettingError(f"this pool has no sources: read the table with {argument('source', 'llm')}")
     rates = np.ones(len(pool.sources))
     if prices is not None:
         known = checked_prices(prices, pool.sources)
         rates = np.array([known[name] for name in pool.sources]) / MILLION
     elif pool.tokens is None:
-        raise SettingError("say what sources cost: prices={'gpt': 10, 'llama': 0.1} per million tokens, or a column")
+        raise SettingError("set prices by source: prices={'gpt': 10, 'llama': 0.1} per million tokens, or a column")
     costs: NDArray[np.float64] = _used(pool, counted=prices is not None) * rates[pool.source]
     return costs
 

@@ -61,7 +61,7 @@ class RuleSearch:
         seen = 1 / self.trajectories.questions
         if loss is not None and loss < seen:
             raise CalibrationError(
-                f"a loss of {loss:g} cannot be seen on {self.trajectories.questions} calibration questions, where one "
+                f"a loss of {loss:g} is too small for {self.trajectories.questions} calibration questions, where one "
                 f"is {seen:.2g}: allow more, or label more questions"
             )
         best: dict[str, RuleResult] = {}
@@ -107,7 +107,7 @@ def check_aim(samples: float | None, loss: float | None, n: int) -> None:
     """Refuse a missing or impossible budget or loss."""
     need_numbers(samples=samples, loss=loss)
     if samples is None and loss is None:
-        raise SettingError("say what to aim for: samples=8 (mean samples per question) or loss=0.01 (one point)")
+        raise SettingError("set a goal: samples=8 (mean samples per question) or loss=0.01 (one point)")
     if samples is not None and not 1 <= samples <= n:
         raise SettingError(f"samples must lie between 1 and {n}, the samples of these questions, not {samples:g}")
     if loss is not None and not 0 <= loss < 1:

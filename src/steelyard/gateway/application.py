@@ -119,7 +119,7 @@ async def label(request: web.Request) -> web.Response:
     if not isinstance(correct, bool | None):
         raise invalid("correct", "correct must be true or false")
     if answer is not None and not (isinstance(answer, str) and 0 < len(answer.strip()) <= LONGEST_ANSWER):
-        raise invalid("answer", f"answer must be a text of 1 to {LONGEST_ANSWER:,} characters, the correct answer")
+        raise invalid("answer", f"answer must be the correct answer, a string of 1 to {LONGEST_ANSWER:,} characters")
     if (correct is None) == (answer is None):
         raise invalid("correct", "send either correct (true or false) or answer (the correct answer) with the id")
     result = await feedback.label(name, request[OWNER], correct=correct, answer=answer)
@@ -134,7 +134,5 @@ async def feedback_summary(request: web.Request) -> web.Response:
 
 def _enabled(feedback: Feedback | None) -> Feedback:
     if feedback is None:
-        raise ApiError(
-            404, "this server keeps no feedback: its operator starts it with --feedback FOLDER", code="feedback_off"
-        )
+        raise ApiError(404, "feedback is off: the operator can turn it on with --feedback FOLDER", code="feedback_off")
     return feedback

@@ -40,7 +40,7 @@ class Caps:
             if value is None:
                 continue
             if name in INTEGERS and type(value) is not int:
-                raise SettingError(f"the limit {name} is {value}: give a whole number")
+                raise SettingError(f"the limit {name} is {value}: give an integer")
             if not (value > 0 or (value == 0 and name in MAY_BE_ZERO)):
                 raise SettingError(f"the limit {name} is {value}: give a number above 0")
 
@@ -57,7 +57,7 @@ def read_caps(pairs: Sequence[str]) -> Caps:
         name, _, text = (part.strip() for part in pair.partition("="))
         name = name.replace("-", "_")
         if name not in known:
-            raise SettingError(f"there is no limit {name!r:.60}: {did_you_mean(name, known)}")
+            raise SettingError(f"unknown limit {name!r:.60}: {did_you_mean(name, known)}")
         try:
             values[name] = int(text) if name in INTEGERS else float(text)
         except ValueError:

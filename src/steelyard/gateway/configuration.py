@@ -65,24 +65,24 @@ class Configuration:
         check_plan_or_method(self.plan, self.method)
         if self.method and self.method not in unfitted_methods():
             raise SettingError(
-                f"no method {self.method!r} without a plan: {did_you_mean(self.method, unfitted_methods())}"
+                f"{self.method!r} cannot vote without a plan: {did_you_mean(self.method, unfitted_methods())}"
             )
         if not 1 <= self.n <= self.caps.samples:
             raise SettingError(
-                f"cannot draw {self.n} samples per request: -n is at least 1 and at most {self.caps.samples}"
+                f"cannot draw {self.n} samples per request: -n must be between 1 and {self.caps.samples}"
             )
         self._check_cost_cap()
         for name in self.allow_hosts:
             if not HOST_NAME.fullmatch(name):
                 raise SettingError(
-                    f"--allow-host takes a name such as votes.example.org, without scheme and port: {name!r}"
+                    f"--allow-host takes a name such as votes.example.org, without scheme or port, not {name!r}"
                 )
         if not 0 <= self.port <= 65535:
-            raise SettingError(f"there is no port {self.port}: give one from 1 to 65535, or 0 for any that is free")
+            raise SettingError(f"{self.port} is not a valid port: use 1 to 65535, or 0 to pick a free one")
         if not is_loopback(self.host) and not self.keys() and not self.unauthenticated:
             raise SettingError(
-                f"{self.host} can be reached from other machines, and there is no key: set ${CLIENT_KEY} or "
-                "--key-file, or say --unsafe-no-key"
+                f"{self.host} can be reached from other machines, but no key is set: set ${CLIENT_KEY} or "
+                "--key-file, or add --unsafe-no-key"
             )
 
     def _check_cost_cap(self) -> None:
@@ -171,7 +171,7 @@ class Configuration:
         total = sum(samples.values())
         if total > self.caps.samples:
             raise SettingError(
-                f"the plan may draw {total} samples per request, and {self.caps.samples} are allowed: raise --cap "
+                f"the plan may draw {total} samples per request, but {self.caps.samples} are allowed: raise --cap "
                 "samples"
             )
         return method, score, cascade

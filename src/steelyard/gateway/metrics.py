@@ -79,7 +79,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.duration = Histogram(
-            "gen_ai_server_request_duration_seconds", "How long a request took, by route and status.", SECONDS
+            "gen_ai_server_request_duration_seconds", "Duration of requests, by route and status.", SECONDS
         )
         self.tokens = Histogram("gen_ai_client_token_usage", "Tokens that the upstream billed per request.", TOKENS)
         self.confidence = Histogram(

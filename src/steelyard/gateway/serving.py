@@ -176,7 +176,7 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
             )
         except OSError as error:
             raise SettingError(
-                f"cannot listen at {host}:{configuration.port}: {error.strerror or error}; choose another --port, or "
+                f"cannot listen on {host}:{configuration.port}: {error.strerror or error}; choose another --port, or "
                 "stop the program that listens there"
             ) from None
         for listener in server.sockets:

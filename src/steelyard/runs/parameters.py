@@ -45,9 +45,7 @@ class Sampling:
         if not self.model.strip():
             raise SettingError("the model has no name: give the name that the server uses with --model")
         if not 1 <= self.n <= MAX_SAMPLES:
-            raise SettingError(
-                f"cannot draw {self.n} samples per question: -n is at least 1 and at most {MAX_SAMPLES:,}"
-            )
+            raise SettingError(f"cannot draw {self.n} samples per question: -n must be between 1 and {MAX_SAMPLES:,}")
         if not (math.isfinite(self.temperature) and self.temperature >= 0):
             raise SettingError(f"the temperature is {self.temperature}: give a number of 0 or more, such as 0.7")
         if not 0 < self.top_p <= 1:

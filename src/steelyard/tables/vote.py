@@ -212,7 +212,7 @@ def warn_about_verdicts(voter: Method, decisions: Decisions, n: int | None) -> N
         warnings.warn(_too_few(n, decisions), SteelyardWarning, stacklevel=2)
     if voter.learns and not voter.weighs_sources and fitted and decisions.largest != fitted.n:
         warnings.warn(
-            f"the plan was fitted at {fitted.n} samples per question, this vote is over up to {decisions.largest}: "
+            f"the plan was fitted at {fitted.n} samples per question, but this vote uses up to {decisions.largest}: "
             f"fit with -n {decisions.largest} for the best offset",
             SteelyardWarning,
             stacklevel=2,

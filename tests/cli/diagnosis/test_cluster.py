@@ -36,12 +36,12 @@ def test_a_node_that_is_as_this_machine_and_sees_the_folder_is_well(tmp_path: Pa
 @pytest.mark.parametrize(
     ("name", "changed", "said"),
     [
-        ("node", {"steelyard": "0.0.1"}, f"steelyard 0.0.1 -> install what this machine has: steelyard {__version__}"),
+        ("node", {"steelyard": "0.0.1"}, f"steelyard 0.0.1 -> install the same as here: steelyard {__version__}"),
         ("node", {"steelyard": None}, "steelyard is not there -> install"),
         ("node", {"python": "3.1.2"}, "python 3.1.2 -> install"),
-        ("gpu", {"gpus": ["A", "A"]}, "Ray gives out 0 GPUs, nvidia-smi sees 2 -> start the node with 'ray start"),
+        ("gpu", {"gpus": ["A", "A"]}, "Ray offers 0 GPUs, but nvidia-smi finds 2 -> start the node with 'ray start"),
         ("folder", {"wrong": "Read-only file system"}, "Read-only file system -> a run needs a file system"),
-        ("folder", {}, "is not seen here -> name a folder with -o that all nodes mount"),
+        ("folder", {}, "are not visible here -> name a folder with -o that all nodes mount"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_node_is_red_and_says_how_to_mend_it(
@@ -69,4 +69,4 @@ def test_processes_of_this_machine_need_a_folder_and_nothing_else(tmp_path: Path
     done = steelyard("doctor", "--engine", "processes:2", "-o", tmp_path)
     assert done.code == 0
     assert "2 processes of this machine" in done.out
-    assert "a lock is given once" in done.out
+    assert "a lock is exclusive" in done.out

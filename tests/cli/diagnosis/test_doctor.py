@@ -47,7 +47,7 @@ def test_a_good_server_is_all_green(upstream: FaultUpstream) -> None:
 @pytest.mark.parametrize(
     ("model", "name", "says"),
     [
-        ("fault:no-n", "n", "one sample a request"),
+        ("fault:no-n", "n", "one sample per request"),
         ("fault:slots@3", "n", "at most 3 samples"),
         ("fault:no-usage", "usage", "not counted"),
         ("fault:picky@logprobs", "logprobs", "no log-probabilities"),
@@ -153,7 +153,7 @@ def test_an_address_that_is_none_is_a_mistake() -> None:
 def test_a_verifier_that_needs_nothing_is_there() -> None:
     done = steelyard("doctor", "--verifier", "logprob", "--json")
     assert done.code == 0, done.out
-    assert "needs a server with logprobs" in checks(done)["verifier"]["found"]
+    assert "it needs log-probabilities" in checks(done)["verifier"]["found"]
 
 
 def test_a_verifier_that_asks_a_server_must_be_told_which(upstream: FaultUpstream) -> None:
@@ -205,10 +205,10 @@ def test_several_upstreams_have_a_section_each(upstream: FaultUpstream) -> None:
     words = ("--upstream", f"ant={upstream.url},bee={upstream.url}", "--model", "ant=good,bee=fault:no-n")
     done = steelyard("doctor", *words)
     assert done.code == 0, done.out
-    _, ant, bee = (part.splitlines() for part in done.out.removesuffix("\nAll is well.\n").split("\n\n"))
+    _, ant, bee = (part.splitlines() for part in done.out.removesuffix("\nNo problems found.\n").split("\n\n"))
     assert (ant[0], bee[0]) == ("ant:", "bee:")
     assert any("'good' answers" in line for line in ant)
-    assert any("one sample a request" in line for line in bee)
+    assert any("one sample per request" in line for line in bee)
     listed = json.loads(steelyard("doctor", *words, "--json").out)["checks"]
     assert {check["upstream"] for check in listed if check["name"] == "server"} == {"ant", "bee"}
     assert not any("upstream" in check for check in listed if check["name"] in ("steelyard", "disk"))

@@ -124,6 +124,6 @@ def test_what_a_page_by_a_plan_cannot_show_is_refused(made: dict[str, Any], tmp_
     sy.MajorityVote().fit(labelled(made)).save(tmp_path / "majority.json")
     with pytest.raises(sy.SteelyardError, match="weighs the scores of a verifier"):
         sy.report(made["run"], output, plan=tmp_path / "majority.json")
-    with pytest.raises(sy.SteelyardError, match="is for the bill of a run"):
+    with pytest.raises(sy.SteelyardError, match="is only for the bill of a run"):
         sy.report(made["folder"] / "all", output, score="logprob", price_response=1)
     assert not output.exists()

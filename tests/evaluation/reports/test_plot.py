@@ -26,5 +26,5 @@ def test_an_offset_vote_is_drawn_over_b_with_the_b_it_chose(kind: type[sy.LogitV
 def test_what_has_no_picture_is_one_line() -> None:
     with pytest.raises(sy.SettingError, match="there is no picture of MajorityVote: plot curves"):
         sy.plot(sy.MajorityVote())  # type: ignore[arg-type]
-    with pytest.raises(sy.errors.CalibrationError, match="has learned nothing yet"):
+    with pytest.raises(sy.errors.CalibrationError, match="is not fitted"):
         sy.plot(sy.LogitVote())

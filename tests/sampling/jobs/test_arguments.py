@@ -18,14 +18,14 @@ NOWHERE: dict[str, Any] = {"upstream": "http://127.0.0.1:1", "model": "m"}
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"concurrency": 0}, "--concurrency is at least 1"),
-        ({"concurrency": -1}, "--concurrency is at least 1"),
+        ({"concurrency": 0}, "--concurrency must be at least 1"),
+        ({"concurrency": -1}, "--concurrency must be at least 1"),
         ({"limit": 0}, "--limit must be at least 1"),
         ({"limit": -1}, "--limit must be at least 1"),
-        ({"retries": -1}, "--retries is at least 0"),
-        ({"try_timeout": -1}, "--try-timeout is at least 0.01"),
-        ({"try_timeout": float("nan")}, "--try-timeout is at least 0.01"),
-        ({"sample_timeout": 0}, "--sample-timeout is at least 0.01"),
+        ({"retries": -1}, "--retries must be at least 0"),
+        ({"try_timeout": -1}, "--try-timeout must be at least 0.01"),
+        ({"try_timeout": float("nan")}, "--try-timeout must be at least 0.01"),
+        ({"sample_timeout": 0}, "--sample-timeout must be at least 0.01"),
         ({"max_failures": -1}, "cannot read --max-failures '-1'"),
         ({"max_failures": 0.5}, "cannot read --max-failures '0.5'"),
         ({"prompt": ""}, "no prompt ''"),
@@ -83,7 +83,7 @@ def test_a_prompt_may_be_a_path(upstream: FaultUpstream, tmp_path: Path) -> None
     assert [entry["prompt"] for entry in upstream.asked("own-2")] == ["Say it: 0 + 1?"]
 
 
-@pytest.mark.parametrize(("options", "says"), [({"column": ""}, "scores cannot be called ''"), ({"split": ""}, "''")])
+@pytest.mark.parametrize(("options", "says"), [({"column": ""}, "already has a column ''"), ({"split": ""}, "''")])
 def test_score_takes_nothing_empty_for_nothing_given(
     upstream: FaultUpstream, tmp_path: Path, options: dict[str, Any], says: str
 ) -> None:

@@ -80,7 +80,7 @@ def test_people_see_samples_answers_verdict_and_how_it_was_reached(upstream: Fau
     votes, share = verdict.votes[0], 100 * verdict.share[0]
     assert f"Verdict: {verdict.answer[0]}   ({votes} of 4 votes, vote share {share:.1f} %, margin" in done.out
     assert "confidence" not in done.out
-    assert "No plan: each response weighs its score self_logprob" in done.out
+    assert "No plan: each response is weighted by its score self_logprob" in done.out
 
 
 def test_without_log_probabilities_the_majority_decides_and_says_so(upstream: FaultUpstream) -> None:
@@ -112,7 +112,7 @@ def test_a_plan_weighs_the_samples_by_what_it_learned(upstream: FaultUpstream, p
     assert (found["method"], found["plan"]) == ("logit", str(plan))
     assert "fitted at" not in done.err
     other = steelyard("ask", QUESTION, "--upstream", upstream.url, "--model", "m", "-n", 4, "--plan", plan)
-    assert "fitted at 8 samples per question, this vote is over 4" in other.err
+    assert "fitted at 8 samples per question, but this vote uses 4" in other.err
 
 
 def test_a_plan_with_probabilities_shows_bars_that_add_up_and_what_each_sample_is_worth(
@@ -199,7 +199,7 @@ def test_a_plan_and_a_server_without_log_probabilities_is_one_line(upstream: Fau
     words = ("--upstream", upstream.url, "--model", "fault:no-logprobs", "--plan", plan)
     done = steelyard("ask", "What is 2 + 2?", *words)
     assert done.code == 2
-    assert "gives no log-probabilities, which the plan's score 'self_logprob' is made of" in done.err
+    assert "returns no log-probabilities, which the plan's score 'self_logprob' needs" in done.err
     assert not any("2 + 2" in entry["prompt"] for entry in upstream.asked("fault:no-logprobs"))
 
 
@@ -260,7 +260,7 @@ def test_odd_texts_are_shown_and_voted_on(upstream: FaultUpstream, fault: str) -
         (("q", "--upstream", "http://127.0.0.1:1"), "--model"),
         (("q", "--upstream", "http://127.0.0.1:1", "--model", "m"), "no connection to http://127.0.0.1:1/v1"),
         (("q", "--upstream", "127.0.0.1:1", "--model", "m"), "must begin with http://"),
-        (("q", "--upstream", "http://127.0.0.1:1", "--model", "m", "-n", "0"), "-n is at least 1"),
+        (("q", "--upstream", "http://127.0.0.1:1", "--model", "m", "-n", "0"), "-n must be between 1 and"),
         (("q", "--upstream", "http://127.0.0.1:1", "--model", "m", "--prompt", "maths"), "did you mean 'math'"),
         (("q", "--upstream", "http://127.0.0.1:1", "--model", "m", "--plan", "no.json"), "no such plan: no.json"),
         (("q", "--upstream", "local", "--model", "m"), "omit --model"),

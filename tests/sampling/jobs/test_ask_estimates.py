@@ -59,7 +59,7 @@ def verifier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultVerifier
     ("score", "words", "message"),
     [
         ("prm", (), "weighs by the score 'prm:last', which is not available while asking"),
-        ("self_logprob", (*READ, "--frugal"), "goes by the score 'self_logprob:last', and these are scores 'p-true'"),
+        ("self_logprob", (*READ, "--frugal"), "uses the score 'self_logprob:last', but these scores are 'p-true'"),
         ("self_logprob", ("--temperature", -1), "the temperature is -1"),
         ("self_logprob", ("--frugal",), "name the verifier"),
     ],

@@ -45,14 +45,14 @@ def test_on_demand_it_shows_what_was_read_and_why_the_others_were_not(
     states = [sample["verifier"] for sample in said["samples"]]
     assert said["read_by"]["read"] == states.count("read") == len(questions_asked(verifier))
     assert said["read_by"]["not_asked"] == states.count("not asked") > 0
-    assert said["read_by"]["why"] == "no score of theirs could change the verdict"
+    assert said["read_by"]["why"] == "their scores could not change the verdict"
     assert all((sample["score"] is None) == (sample["verifier"] != "read") for sample in said["samples"] if sample)
     everything = json.loads(steelyard(*words(upstream, verifier, "--plan", plan, "--json")).out)
     assert everything["answer"] == said["answer"], "no verdict is changed"
     assert {sample["verifier"] for sample in everything["samples"]} <= {"read", "words of another", "no text"}
     shown = steelyard(*words(upstream, verifier, "--plan", plan, "--frugal")).out
     assert "not asked" in shown
-    assert "were not asked: no score of theirs could change the verdict (rule exact)." in shown
+    assert "were not asked: their scores could not change the verdict (rule exact)." in shown
 
 
 def test_without_a_plan_the_score_of_the_verifier_is_the_weight(
@@ -71,9 +71,9 @@ def test_without_a_plan_the_score_of_the_verifier_is_the_weight(
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--frugal",), "--frugal goes by a plan: name one with --plan"),
+        (("--frugal",), "--frugal needs a plan: name one with --plan"),
         (("--verifier", "logprob"), "is what 'ask' weighs by without a verifier: omit --verifier logprob"),
-        (("--plan", "SELF"), "goes by the score 'self_logprob:last', and these are scores 'p-true'"),
+        (("--plan", "SELF"), "uses the score 'self_logprob:last', but these scores are 'p-true'"),
     ],
 )
 def test_mistakes_are_one_line_before_anything_is_sampled(

@@ -96,7 +96,7 @@ def test_the_same_source_twice_with_another_answer_is_refused() -> None:
     one = ballot()
     one.add("7", source="a", sample=0)
     one.add("7", source="a", sample=0)
-    with pytest.raises(sy.SettingError, match="came twice"):
+    with pytest.raises(sy.SettingError, match="was added twice"):
         one.add("8", source="a", sample=0)
 
 

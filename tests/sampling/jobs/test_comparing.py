@@ -163,6 +163,6 @@ def test_a_path_is_compared_as_its_text(file: Path) -> None:
 def test_what_is_no_name_is_refused_in_one_line(file: Path, voter: Any) -> None:
     given: dict[str, Any] = {"a": str(file), "b": "majority", "on": file}
     for place in ("a", "b", "method") if voter is not None else ("a", "b"):  # no method: the default one
-        with pytest.raises(sy.SettingError, match="is no name: give the name of a method") as refused:
+        with pytest.raises(sy.SettingError, match="is not a name: give the name of a method") as refused:
             compare(**given | {place: voter})
         assert "\n" not in str(refused.value)

@@ -90,7 +90,7 @@ def test_an_upstream_that_is_lost_in_a_probe_is_reported(upstream: FaultUpstream
     servers = ["--upstream", f"a={upstream.url},b={CLOSED}", "--model", "a=good,b=gone"]
     arguments = ["-n", 2, "-o", tmp_path / "run", "--dry-run", "--probe", 1]
     done = steelyard("generate", ask_for(tmp_path, 3), *servers, *arguments)
-    assert (done.code, "could not go on" in done.out) == (2, True)
+    assert (done.code, "stopped because" in done.out) == (2, True)
     assert "Spent: 1 request, 7 input and" in " ".join(done.out.split())
 
 

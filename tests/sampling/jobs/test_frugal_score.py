@@ -201,20 +201,20 @@ def test_another_rule_or_plan_goes_on_from_the_scores_that_are_there_and_says_so
     assert set(questions_asked(server).values()) == {1}
     assert done.code == 0
     assert "was asked by the rule expected" in done.err
-    assert f"from the {first['new']} scores that are there" in done.err
+    assert f"from the {first['new']} existing scores" in done.err
     assert sy.vote(run, other)["answer"].to_list() == verdicts_with_all_scores(run, other)
 
 
 @pytest.mark.parametrize(
     ("plan", "more", "said"),
     [
-        (None, ("--frugal", "exact"), "--frugal goes by a plan: name one with --plan"),
+        (None, ("--frugal", "exact"), "--frugal needs a plan: name one with --plan"),
         (COLUMN, (), "a plan is for scoring on demand: add --frugal"),
-        ("one number", ("--frugal", "exact"), "goes by 'p-true', one number per response, and a verifier scores steps"),
+        ("one number", ("--frugal", "exact"), "uses 'p-true', one number per response, but a verifier scores steps"),
         (COLUMN, ("--frugal", "exakt"), "did you mean 'exact'?"),
         (COLUMN, ("--frugal", "expected"), "fit it with --frugal expected, or use the rule 'exact'"),
-        ("prm", ("--frugal", "exact"), "goes by the score 'prm:last', and these are scores 'p-true'"),
-        ("majority", ("--frugal", "exact"), "reads no scores: there is nothing to ask a verifier for"),
+        ("prm", ("--frugal", "exact"), "uses the score 'prm:last', but these scores are 'p-true'"),
+        ("majority", ("--frugal", "exact"), "uses no scores: leave out --frugal and the verifier"),
     ],
 )
 def test_mistakes_are_one_line_with_the_fix_before_anything_is_asked(
@@ -255,7 +255,7 @@ def test_responses_without_an_answer_are_one_line(tmp_path: Path) -> None:
     plan = plan_for(tmp_path / "plan.json", "logprob")
     done = steelyard("score", run, "--verifier", "logprob", "--plan", plan, "--frugal", "exact")
     assert done.code == 2
-    assert "no answer can be read out of the responses" in done.err
+    assert "no response has a readable answer" in done.err
     assert done.err.count("\n") == 1
 
 
@@ -270,7 +270,7 @@ def test_a_file_is_scored_on_demand_and_the_end_says_how_many_were_not_needed(tm
     done = steelyard("score", tmp_path / "mine.jsonl", "--verifier", "logprob", "--plan", plan, "--frugal")
     assert done.code == 0, done.err
     assert "responses (" in done.out
-    assert "were not asked: no score of theirs could change a verdict (rule exact)." in done.out
+    assert "were not asked: their scores could not change a verdict (rule exact)." in done.out
     assert f"Next: steelyard vote {tmp_path / 'mine.scored'} --plan {plan}" in done.out
     assert steelyard("vote", tmp_path / "mine.scored", "--plan", plan, "-o", tmp_path / "v.csv").code == 0
 

@@ -53,7 +53,7 @@ def test_a_finished_run_asks_nothing_and_changes_nothing(upstream: FaultUpstream
     files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "run").iterdir()}
     done = generate(upstream, tmp_path, "good-2", "-n", 4)
     assert done.code == 0
-    assert "Nothing to ask: all 12 samples" in done.out
+    assert "Nothing to sample: all 12 samples" in done.out
     assert len(upstream.entries()) == before
     after = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "run").iterdir()}
     assert {name: after.get(name) for name in files if name != "lock"} == {
@@ -151,7 +151,7 @@ def test_a_server_that_loses_n_midway_is_found_out(upstream: FaultUpstream, tmp_
     [
         (("--max-failures", "many"), "cannot read --max-failures 'many'"),
         (("--temperature", "nan"), "temperature"),
-        (("-n", 0), "-n is at least 1"),
+        (("-n", 0), "-n must be between 1 and"),
         (("--prompt", "no-such"), "no prompt 'no-such'"),
         (("--answers", "no-such"), "no-such"),
         (("--key-env", "NO_SUCH_KEY"), "the environment variable named by --key-env is not set"),

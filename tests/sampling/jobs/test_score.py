@@ -48,7 +48,7 @@ def test_log_probability_needs_no_server_and_is_in_the_table(tmp_path: Path) -> 
     run = small_run(tmp_path / "run")
     done = steelyard("score", run, "--verifier", "logprob")
     assert done.code == 0, done.err
-    assert done.out.startswith("Verifier: recorded\nScored 32 responses, 0 were scored before.")
+    assert done.out.startswith("Verifier: recorded\nScored 32 responses; 0 were already scored.")
     table = pl.read_parquet(run / "table.parquet")
     expected = [math.exp(-0.1 * (1 + j)) for _ in range(4) for j in range(8)]
     assert table["logprob"].list.first().to_list() == pytest.approx(expected)
@@ -163,11 +163,11 @@ def test_other_settings_are_refused_for_the_same_column_and_taken_for_another(
             ("--verifier", "qwen-prm"),
             "qwen-prm runs: --local for this machine, --upstream URL for a vLLM server",
         ),
-        (("--verifier", "qwen-prm", "--local", "--upstream", "http://x"), "exclude each other"),
+        (("--verifier", "qwen-prm", "--local", "--upstream", "http://x"), "cannot be combined"),
         (("--verifier", "skywork-7b", "--upstream", "http://x"), "vLLM cannot serve skywork-7b: run it with --local"),
-        (("--verifier", "p-true", "--local"), "p-true asks a chat server"),
+        (("--verifier", "p-true", "--local"), "p-true needs a chat server"),
         (("--verifier", "logprob", "--local"), "sends no request"),
-        (("--verifier", "logprob", "--as", "answer"), "scores cannot be called 'answer'"),
+        (("--verifier", "logprob", "--as", "answer"), "the table already has a column 'answer'"),
         (("--verifier", "logprob", "--split", "words"), "unknown split 'words'"),
         (("--verifier", "qwen-prm", "--upstream", "ftp://x"), "must begin with http"),
         (("--verifier", "qwen-prm", "--local", "--model", "./nowhere"), "error: "),
@@ -237,7 +237,7 @@ def test_an_interrupt_saves_and_prints_the_command_to_go_on(tmp_path: Path, numb
         process.send_signal(number)
         _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
-        assert "What was scored is saved; to go on: steelyard score" in said
+        assert "Finished scores are saved. To resume: steelyard score" in said
         assert "Traceback" not in said
         assert 0 < len(journal(run, "score")) < 400
 

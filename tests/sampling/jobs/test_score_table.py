@@ -68,7 +68,7 @@ def test_any_table_becomes_a_run_beside_it_and_what_is_suggested_next_works(here
     sy.write(table, name, overwrite=True)
     done = steelyard("score", name, "--verifier", "logprob")
     assert done.code == 0, done.err
-    assert "Scored 120 responses, 0 were scored before." in done.out
+    assert "Scored 120 responses; 0 were already scored." in done.out
     scored = pl.read_parquet(here / "mine.scored" / "table.parquet")
     assert set(scored.columns) == {*table.columns, "sample", "logprob"}
     assert scored.select(table.columns).equals(table)
@@ -162,7 +162,7 @@ def test_a_table_that_was_taken_in_only_in_part_is_completed(here: Path, monkeyp
     monkeypatch.setattr(Run, "add_now", whole)
     half = sy.status("mine.scored")
     assert (half["samples"]["done"], half["samples"]["left"]) == (50, 70)
-    assert "give the 'steelyard score' command of this run again" in steelyard("status", "mine.scored").out
+    assert "run the 'steelyard score' command of this run again" in steelyard("status", "mine.scored").out
     assert sy.score("mine.jsonl", "logprob").new == 120
     assert len(journal(Path("mine.scored"), "sample")) == 120
 
@@ -194,8 +194,8 @@ def test_a_changed_table_is_refused_and_an_equal_one_in_another_format_is_not(he
         ({"prompt": "seed"}, (*P_TRUE, "--model", "m"), "question 'q00' has several texts in 'prompt'"),
         ({"prompt": " "}, (*P_TRUE, "--model", "m"), "question 'q00' has no text in 'prompt'"),
         ({"llm": None}, P_TRUE, "with --model"),
-        ({}, ("logprob", "--as", "prm"), "the table has such a column; choose another with --as"),
-        ({}, ("logprob", "--as", "gold"), "the table has such a column"),
+        ({}, ("logprob", "--as", "prm"), "choose another name for the scores with --as"),
+        ({}, ("logprob", "--as", "gold"), "the table already has a column"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_scored_is_one_line_with_the_fix(
@@ -219,11 +219,11 @@ def test_columns_that_cannot_be_kept_are_named_and_names_are_mapped(here: Path) 
     assert (scored.run, scored.new) == (Path("run"), 120)
     assert "meta" not in pl.read_parquet_schema("run/table.parquet")
     for nameless in (TABLE, "*.jsonl", "grid:smol-misled", "-"):
-        with pytest.raises(sy.SettingError, match="name the folder of a run with -o"):
+        with pytest.raises(sy.SettingError, match="name a run folder with -o"):
             sy.score(nameless, "logprob")
     with pytest.raises(sy.TableError, match="no such file: mistyped"):
         sy.score("mistyped", "logprob")
-    with pytest.raises(sy.SettingError, match="is a run already"):
+    with pytest.raises(sy.SettingError, match="is already a run"):
         sy.score("run", "logprob", output="other")
 
 

@@ -129,7 +129,7 @@ def test_ask_votes_by_the_plan_of_a_committee_and_shows_who_said_what(
     shown = steelyard(*words)
     assert "1 of cat" in shown.out
     assert "ant ×" in shown.out
-    assert "each response counts once, whoever gave it" in shown.out
+    assert "each response counts once, whatever its source" in shown.out
 
 
 def test_from_python_it_is_a_dictionary(three: dict[str, FaultUpstream], tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_ask_without_an_upstream_that_is_gone_votes_with_the_others_and_says_so(
     words = ("ask", "113 + 1?", "--upstream", named(servers), "--model", named(MODELS), "-n", 2)
     done = steelyard(*words, "--plan", made / "plan.json", "--json")
     assert done.code == 0, done.err
-    assert "bee gave no sample, so the vote is without it" in done.err
+    assert "bee gave no sample, so the vote leaves it out" in done.err
     found = json.loads(done.out)
     assert {each["source"] for each in found["samples"]} == {"ant", "cat"}
     everywhere = dict.fromkeys(servers, "http://127.0.0.1:9/v1")

@@ -174,4 +174,4 @@ def test_the_command_line_says_the_same_warning_once_and_counts(here: Path) -> N
     lines = [line for line in done.err.splitlines() if "every scored response to the 18" in line]
     assert len([line for line in lines if line.startswith("warning: every scored response to the 18")]) == 1
     (counted,) = lines[1:]
-    assert re.fullmatch(r"warning: that came [2-9] times: every scored response to the 18 .+…", counted)
+    assert re.fullmatch(r"warning: repeated [2-9] times: every scored response to the 18 .+…", counted)

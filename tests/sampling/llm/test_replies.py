@@ -56,7 +56,7 @@ def test_a_reply_may_come_byte_by_byte(reply: bytes) -> None:
 @pytest.mark.parametrize("reply", [SIZED, CHUNKED])
 def test_a_reply_that_is_cut_anywhere_is_never_taken_for_complete(reply: bytes) -> None:
     for length in range(1, len(reply), 3):
-        with pytest.raises(TryError, match="it ended before the reply did"):
+        with pytest.raises(TryError, match="it closed before the reply was complete"):
             read([reply[:length]])
 
 

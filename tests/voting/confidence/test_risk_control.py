@@ -152,6 +152,6 @@ def test_measures_of_confidence_by_hand(cal: Labelled, test: Labelled) -> None:
 def test_without_labels_the_plan_is_vanilla_and_says_so(tmp_path: Path) -> None:
     sy.simulate(30, 4, seed=1).drop("correct").write_parquet(tmp_path / "t.parquet")
     shown = steelyard("fit", tmp_path / "t.parquet", "-o", tmp_path / "p.json")
-    assert "no labels: nothing can be calibrated, so the plan is vanilla" in shown.err
+    assert "no labels, so nothing can be calibrated: the plan is vanilla" in shown.err
     assert sy.load(tmp_path / "p.json").name == "vanilla"
     assert "fitting needs labels" in steelyard("fit", tmp_path / "t.parquet", "--method", "calibrated").err

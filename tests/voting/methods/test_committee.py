@@ -78,7 +78,7 @@ def test_a_source_that_never_answers_changes_nothing(kind: Any, fitted: sy.Commi
 @pytest.mark.parametrize("kind", [sy.CommitteeVote, sy.ConsensusVote])
 def test_copies_share_the_weight_of_one_and_that_is_said(kind: Any) -> None:
     copies = {f"cat{i}": "cat" for i in range(6)}
-    with pytest.warns(sy.SteelyardWarning, match="cat, cat0, cat1.* they count as one voice"):
+    with pytest.warns(sy.SteelyardWarning, match="cat, cat0, cat1.* they count as one source"):
         many = kind().fit(pool(questions=150, seed=1, copies=copies))
     alone = kind().fit(CAL)
     assert {name: many.weights_[name] for name in FIVE} == pytest.approx(alone.weights_, abs=1e-6)

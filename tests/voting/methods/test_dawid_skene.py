@@ -110,9 +110,9 @@ def test_answers_beyond_the_closed_set_cannot_win_and_are_told() -> None:
 
 def test_copies_have_one_voice_and_the_order_of_the_file_says_nothing() -> None:
     made = committee({"ant": 0.8, "bee": 0.7, "cat": 0.6, "poor": 0.3}, 300, seed=4, copies={"poor2": "poor"})
-    with pytest.warns(sy.SteelyardWarning, match="count as one voice"):
+    with pytest.warns(sy.SteelyardWarning, match="count as one source"):
         vote = sy.ConsensusVote(rule="dawid-skene").fit(pool(made))
-    with pytest.warns(sy.SteelyardWarning, match="count as one voice"):
+    with pytest.warns(sy.SteelyardWarning, match="count as one source"):
         other = sy.ConsensusVote(rule="dawid-skene").fit(pool(made.reverse()))
     assert vote.log_confusion_["poor"].tolist() == vote.log_confusion_["poor2"].tolist()
     assert {k: v.tolist() for k, v in vote.log_confusion_.items()} == {

@@ -151,14 +151,14 @@ def test_the_accuracy_curve_survives_json(cal: Labelled, plan: Path) -> None:
 
 def test_an_unfitted_plan_can_be_saved_but_not_vote(tmp_path: Path, test: Labelled) -> None:
     sy.paper.KDEVote(bins=5).save(tmp_path / "plan.json")
-    with pytest.raises(sy.errors.CalibrationError, match="learned nothing yet"):
+    with pytest.raises(sy.errors.CalibrationError, match="is not fitted"):
         sy.load(tmp_path / "plan.json").predict(test)
 
 
 def test_an_unfitted_vote_says_so_everywhere(test: Labelled) -> None:
     vote = sy.LogitVote()
     for ask in (lambda: vote.predict(test), lambda: vote.weight(0.5), lambda: vote.b, lambda: vote.curve_):
-        with pytest.raises(sy.errors.CalibrationError, match="learned nothing yet"):
+        with pytest.raises(sy.errors.CalibrationError, match="is not fitted"):
             ask()
 
 

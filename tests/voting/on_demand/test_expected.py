@@ -139,9 +139,9 @@ def test_evaluate_replays_both_rules_and_equal_texts_are_read_once(tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--frugal", "exactly"), "there is no rule 'exactly'"),
+        (("--frugal", "exactly"), "unknown --frugal rule 'exactly'"),
         (("--frugal", "expected", "--price-score", "-1"), "the price of a score is -1"),
-        (("--frugal", "exact", "--price-score", "0.1"), "--price-score is for --frugal expected"),
+        (("--frugal", "exact", "--price-score", "0.1"), "--price-score needs --frugal expected"),
         (("--frugal", "exact", "--method", "optimal"), "optimal gives no bounds"),
     ],
 )

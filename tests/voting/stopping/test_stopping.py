@@ -226,7 +226,7 @@ def test_why_is_one_line_that_names_the_reason(vote: sy.CalibratedVote, test: La
     seen = prefix_votes(vote, test.take(one).first(1))
     assert Fixed(2).why(seen) == "go on: 1 of 2 samples are in"
     assert Fixed(1).why(seen) == "stop: 1 of 1 samples are in"
-    votes = "1 votes against 0: the leader stays with probability 0.750"
+    votes = "1 votes against 0: the leader stays ahead with probability 0.750"
     assert Beta(8).why(seen) == f"go on: {votes}, 0.95 asked"
     assert Beta(1).why(seen) == f"stop: the cap of 1 samples is reached; {votes}, 0.95 asked"
     assert Beta(8, threshold=0.75).why(seen) == f"stop: {votes}, 0.75 asked"

@@ -23,7 +23,7 @@ from steelyard.runs.part_folders import check_storage
 
 PATIENCE = 60.0  # seconds for a node to answer
 REACH = 5.0  # seconds for a port to answer
-FENCE = "let nobody but the nodes reach them: docs/scale.md says how"
+FENCE = "restrict them to the nodes: docs/scale.md explains how"
 GUARD = "give it a token (RAY_AUTH_MODE=token), and "
 
 
@@ -51,7 +51,7 @@ def _storage(folder: Path) -> Finding:
     except SteelyardError as error:
         what, _, fix = str(error).rpartition(": ")
         return Finding("folder", BAD, what, fix)
-    return Finding("folder", GOOD, f"{there.resolve()}: a folder is renamed in one step, and a lock is given once")
+    return Finding("folder", GOOD, f"{there.resolve()}: renaming a folder is atomic, and a lock is exclusive")
 
 
 def _cluster(ray: Any, folder: Path) -> Iterator[Finding]:
@@ -85,7 +85,7 @@ def _asked(ray: Any, nodes: list[dict[str, Any]], mark: str) -> list[dict[str, A
     said: list[dict[str, Any] | str] = []
     for each in under_way:
         try:
-            said.append(ray.get(each) if each in ready else f"it did not answer in {PATIENCE:.0f} s")
+            said.append(ray.get(each) if each in ready else f"it did not answer within {PATIENCE:.0f} s")
         except ray.exceptions.RayError as error:
             said.append(" ".join(str(error).split())[-200:])
     return said
@@ -97,13 +97,13 @@ def _node(
     """What is found about one node."""
     where = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
     if isinstance(answer, str):
-        yield Finding("node", BAD, f"{where}: {answer}", "look at it with 'ray status', and start it again")
+        yield Finding("node", BAD, f"{where}: {answer}", "check 'ray status', and restart the node")
         return
     wanted = {"steelyard": __version__, "python": platform.python_version(), "ray": ray_version}
     other = [f"{name} {answer[name] or 'is not there'}" for name in wanted if _unlike(name, answer[name], wanted[name])]
     same = ", ".join(f"{name} {answer[name]}" for name in wanted)
     if other:
-        fix = f"install what this machine has: {', '.join(f'{name} {value}' for name, value in wanted.items())}"
+        fix = f"install the same as here: {', '.join(f'{name} {value}' for name, value in wanted.items())}"
         yield Finding("node", BAD, f"{where}: {', '.join(other)}", fix)
     else:
         yield Finding("node", GOOD, f"{where}: {same}, {counted(node['Resources'].get('CPU', 0), 'CPU')}")
@@ -112,9 +112,9 @@ def _node(
         yield Finding("folder", BAD, f"{where}: {folder}: {answer['wrong']}", STORAGE)
     elif not (folder / mark).exists():
         fix = "name a folder with -o that all nodes mount at the same path"
-        yield Finding("folder", BAD, f"{where}: what it writes to {folder} is not seen here", fix)
+        yield Finding("folder", BAD, f"{where}: files that it writes to {folder} are not visible here", fix)
     else:
-        yield Finding("folder", GOOD, f"{where}: what it writes to {folder} is seen here")
+        yield Finding("folder", GOOD, f"{where}: files that it writes to {folder} are visible here")
 
 
 def _unlike(name: str, there: str | None, here: str) -> bool:
@@ -128,7 +128,7 @@ def _gpus(where: str, counted: int, seen: list[str]) -> Finding:
     """The GPUs that Ray gives out, beside those that nvidia-smi sees."""
     if counted != len(seen) and (counted or seen):
         fix = f"start the node with 'ray start --num-gpus {len(seen)}'"
-        return Finding("gpu", BAD, f"{where}: Ray gives out {counted} GPUs, nvidia-smi sees {len(seen)}", fix)
+        return Finding("gpu", BAD, f"{where}: Ray offers {counted} GPUs, but nvidia-smi finds {len(seen)}", fix)
     if not seen:
         return Finding("gpu", NOTE, f"{where}: none", "--gpus-per-worker needs some; a verifier on a server does not")
     return Finding("gpu", GOOD, f"{where}: {counted} x {seen[0]}")
@@ -145,10 +145,10 @@ def _ports(nodes: list[dict[str, Any]]) -> Finding:
             return Finding("ports", BAD, f"{host}:{port} cannot be reached from here ({error})", fix)
     listed = ", ".join(f"{host}:{port}" for host, port in addresses)
     if all(re.match(r"127\.|::1", host) for host, _ in addresses):
-        return Finding("ports", GOOD, f"{listed}: all on this machine alone")
+        return Finding("ports", GOOD, f"{listed}: reachable from this machine only")
     guarded = os.environ.get("RAY_AUTH_MODE") == "token"
-    who, fix = ("only those who have its token", FENCE) if guarded else ("everybody", GUARD + FENCE)
-    return Finding("ports", NOTE, f"{listed} are reached from here, and Ray lets {who} run programs there", fix)
+    who, fix = ("anyone with its token", FENCE) if guarded else ("anyone", GUARD + FENCE)
+    return Finding("ports", NOTE, f"{listed} are reachable from here, and Ray lets {who} run code there", fix)
 
 
 def _probe() -> Any:

@@ -38,7 +38,7 @@ async def adoctor(
     key_env: Named = KEY_ENV,
     engine: str | None = None,
 ) -> list[Finding]:
-    """Do as `doctor` does, in async code.
+    """The async version of `doctor`.
 
     >>> import asyncio, steelyard as sy
     >>> [found.name for found in asyncio.run(sy.adoctor())][:3]
@@ -86,13 +86,13 @@ async def _asked(upstream: str, model: str | None, key_env: str) -> AsyncIterato
 def _one_model(upstream: str, model: Named | None) -> str | None:
     """The model of an upstream without a name; the embedded LLM is only one, and any other may be left out."""
     if not isinstance(model, str | None):
-        raise SettingError(f"models by name are for upstreams by name: {WRITE}")
+        raise SettingError(f"named models need named upstreams: {WRITE}")
     return model_name(upstream, model) if upstream == LOCAL else model
 
 
 @waits_for(adoctor)
 def doctor() -> None:
-    """Look at this machine and, where they are named, at a server and a verifier: one finding for each thing.
+    """Check this machine and, if they are named, a server and a verifier; return one finding per check.
 
     A finding has a `name`, a `status` ("ok", "note" or "red"), what was `found` and, where it is not well, a `fix`.
     Several servers have names, as in `upstream="a=URL,b=URL"`; what is found about each has its name as `upstream`.

@@ -84,12 +84,12 @@ def key(name: str) -> Finding:
     """Whether a key is set; the key itself is nobody's business, nor a name that may be the key."""
     if name == NO_KEY:
         return Finding(
-            "key", NOTE, "no key is sent, as --key-env names none for it", "add NAME=VARIABLE if it wants one"
+            "key", NOTE, "no key is sent, because --key-env has none for it", "add NAME=VARIABLE if it needs one"
         )
     if os.environ.get(name, "").strip():
         return Finding("key", GOOD, f"${name} is set")
     what = f"${name} is" if name == KEY_ENV else "the variable named by --key-env is"
-    return Finding("key", NOTE, f"{what} not set", "fine for a server of your own; a cloud wants one")
+    return Finding("key", NOTE, f"{what} not set", "fine for your own server; a hosted API needs one")
 
 
 def _version(package: str) -> str | None:

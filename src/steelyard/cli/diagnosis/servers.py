@@ -36,7 +36,7 @@ async def server_findings(address: Address, model: str | None) -> AsyncIterator[
         if there.status == BAD:
             return
         if model is None:
-            yield Finding("model", NOTE, "none was named, so none was asked", "add --model NAME to try one")
+            yield Finding("model", NOTE, "not tested, because none was named", "add --model NAME to test one")
             return
         sampling = Sampling(model, n=SAMPLES)
         try:
@@ -45,7 +45,7 @@ async def server_findings(address: Address, model: str | None) -> AsyncIterator[
             fault = error.__context__
             fix = advice(fault, model) if isinstance(fault, TryError) else ""
             found = str(error).removesuffix(f"; {fix}") if fix else str(error)
-            yield Finding("model", BAD, found, fix or "see what the server's own log says")
+            yield Finding("model", BAD, found, fix or "check the server's log")
             return
         yield Finding("model", GOOD, f"{model!r} answers")
         for finding in _abilities(able):
@@ -60,7 +60,7 @@ async def _there(client: Client) -> Finding:
     except RefusedError as error:
         if error.status in (404, 405):
             return Finding("server", GOOD, f"{client.address.base} answers, but lists no models")
-        fix = advice(error) or "see what the server's own log says"
+        fix = advice(error) or "check the server's log"
         return Finding("server", BAD, f"{client.address.base}: {error.reason}", fix)
     except TryError as error:
         more = ": it ends in /v1 for vLLM, llama.cpp and Ollama" * advice(error).endswith("--upstream")
@@ -78,13 +78,13 @@ def _models(content: Any) -> list[str]:
 
 def _abilities(able: Abilities) -> list[Finding]:
     """What the probe found, as lines."""
-    n = Finding("n", GOOD, f"{able.most} samples in one request work")
+    n = Finding("n", GOOD, f"{able.most} samples per request work")
     if able.most < SAMPLES:
-        what = "one sample a request" if able.most == 1 else f"at most {able.most} samples a request"
+        what = "one sample per request" if able.most == 1 else f"at most {able.most} samples per request"
         n = Finding("n", NOTE, what, "nothing to do: generate makes more requests; more slots or vLLM would be faster")
-    logprobs = Finding("logprobs", GOOD, "log-probabilities come with the samples")
+    logprobs = Finding("logprobs", GOOD, "the samples have log-probabilities")
     if not able.logprobs:
-        fix = "serve the model with vLLM or llama.cpp to have self_logprob and p-true"
+        fix = "serve the model with vLLM or llama.cpp to use self_logprob and p-true"
         logprobs = Finding("logprobs", NOTE, "no log-probabilities", fix)
     usage = Finding("usage", GOOD, "tokens are counted")
     if not able.usage:
@@ -96,21 +96,19 @@ def _abilities(able: Abilities) -> list[Finding]:
 async def _seeds(client: Client, sampling: Sampling, able: Abilities) -> Finding:
     """Whether the same seed gives the same sample, and another seed another one."""
     if not able.seed:
-        return Finding(
-            "seeds", NOTE, "seeds are refused", "nothing to do: samples are drawn, but cannot be drawn again"
-        )
+        return Finding("seeds", NOTE, "seeds are refused", "nothing to do, but samples cannot be reproduced")
     try:
         prober = Prober(client, sampling, TRY)
         first, again, *others = [(await prober.ask(able, n=1, first=seed)).good[0].text for seed in (0, 0, 1, 2)]
     except TryError as error:
-        return Finding("seeds", BAD, error.reason, "the server answers now and then: see what its own log says")
+        return Finding("seeds", BAD, error.reason, "the server fails intermittently: check its log")
     if first != again:
-        fix = "nothing to do: samples are drawn, but the same command may draw others"
+        fix = "nothing to do, but the same command may draw different samples"
         return Finding("seeds", NOTE, "the same seed gave two different samples", fix)
     if set(others) == {first}:
         fix = "if a run shows the same text for every sample, its server ignores temperature or seeds"
         return Finding("seeds", NOTE, "three seeds gave the same sample", fix)
-    return Finding("seeds", GOOD, "the same seed gives the same sample, another seed another one")
+    return Finding("seeds", GOOD, "the same seed gives the same sample, and another seed a different one")
 
 
 def runs_here(name: str | None, at: str | None) -> bool:
@@ -123,7 +121,7 @@ async def verifier_finding(name: str, model: str | None, address: Address | None
     protocol, verifier = find_verifier(name)
     wanted = model or verifier.model
     if isinstance(protocol, RecordedProtocol):
-        return Finding("verifier", GOOD, f"{name} reads what generate recorded; it needs a server with logprobs")
+        return Finding("verifier", GOOD, f"{name} reads what 'generate' recorded; it needs log-probabilities")
     if address is None:
         return _chat_without_server(name) if isinstance(protocol, ChatProtocol) else _weights(name, wanted)
     return await _served(name, protocol, wanted, address)
@@ -131,7 +129,7 @@ async def verifier_finding(name: str, model: str | None, address: Address | None
 
 def _chat_without_server(name: str) -> Finding:
     return Finding(
-        "verifier", BAD, f"{name} asks a chat server, and none was named", "add --verifier-upstream http://HOST:PORT/v1"
+        "verifier", BAD, f"{name} needs a chat server; none was named", "add --verifier-upstream http://HOST:PORT/v1"
     )
 
 
@@ -141,7 +139,7 @@ async def _served(name: str, protocol: Protocol, model: str, address: Address) -
         runner = await connect(protocol, model, address)
         await runner.close()
     except SteelyardError as error:
-        return Finding("verifier", BAD, str(error), "'steelyard score' without anything lists what can run where")
+        return Finding("verifier", BAD, str(error), "'steelyard score' without arguments lists what can run where")
     return Finding("verifier", GOOD, f"{name} answers at {address.base}")
 
 
@@ -155,7 +153,7 @@ def _weights(name: str, model: str) -> Finding:
 
     if isinstance(try_to_load_from_cache(model, "config.json"), str):
         return Finding("verifier", GOOD, f"{name}: {model} is on this machine")
-    fix = "the first 'steelyard score' downloads it; without a network copy it here and give its folder by --model"
+    fix = "the first 'steelyard score' downloads it; if offline, copy it here and pass its folder with --model"
     return Finding("verifier", NOTE, f"{name}: {model} is not on this machine yet", fix)
 
 

@@ -79,7 +79,7 @@ def open_on_demand(file: str | Path, plan: str | Path, *, price: float | None = 
     column = score.column if score else ""
     note, bill = _run_bill(file, column, price)
     if price is not None and bill is None:
-        raise SettingError("a price per response is for the bill of a run scored with --frugal: leave it away")
+        raise SettingError("a price per response is only for the bill of a run scored with --frugal: leave it out")
     warn_of_plan(voter, pool.origin, any_score=bool((~np.isnan(pool.known_scores)).any()) or pool.asked is not None)
     done = note and bill and bill["finished"] and note.get("plan_sha256") == fingerprint(voter)
     rule = str(bill["rule"]) if done and bill else None

@@ -67,7 +67,7 @@ def report(
     overwrite: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> int:
-    """Write one page that shows what calibration bought on one or more labelled files; return its size in bytes.
+    """Write an HTML report on what calibration gains on one or more labelled files; return its size in bytes.
 
     It is one HTML file that works without a network. It takes the place of another report, and with `overwrite` of any
     file. With a `plan` the page is about the plan's verdicts on one file, labelled or not, and about what its verifier
@@ -125,7 +125,7 @@ def reported(
         if pool.asked is not None and method is None and len(files) == 1:
             return _by_plan(output, open_on_demand(file, plan_of(file, pool), price=price_response, **spelled))
         if price_response is not None:
-            raise SettingError("a price per response is for the bill of a run scored with --frugal: leave it away")
+            raise SettingError("a price per response is only for the bill of a run scored with --frugal: leave it out")
 
         def counted(done: float, before: int = i) -> None:
             if progress:
@@ -156,7 +156,7 @@ def _written(output: str | Path, page: bytes) -> int:
 def _check_one_file(files: Sequence[str | Path]) -> None:
     """Refuse several files for a page by a plan."""
     if len(files) != 1:
-        raise SettingError(f"a page by a plan is of one file, and {len(files)} were given: report each for itself")
+        raise SettingError(f"a page by a plan is of one file, and {len(files)} were given: report each separately")
 
 
 def _reads_scores(method: str | None, source: str | None) -> bool:

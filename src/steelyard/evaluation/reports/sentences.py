@@ -87,14 +87,14 @@ def _compared(s: Summary) -> str:
 
 def saving(s: Summary, match: ComputeToMatch) -> str:
     """What the gain is worth in samples, or why nothing should be counted on."""
-    goal = f"the accuracy that {named(match.baseline)} has with {match.n}"
+    goal = f"the accuracy of {named(match.baseline)} with {match.n}"
     if match.samples is None:
-        return f"With no number of samples it reaches {goal}: it saves none."
+        return f"It never reaches {goal} samples, so it saves none."
     about = f"It reaches {goal} with about {match.samples:.0f} samples ({percent(match.fraction or 0)} %"
     if match.high is None or match.high >= match.n:
         never = f"in {percent(1 - match.reached)} % of the bootstrap draws it never does"
         why = never if match.reached < 1 else "the interval reaches up to all of them"
-        return f"{about}), but {why}: no saving to count on."
+        return f"{about}), but {why}: do not count on a saving."
     pays = match.break_even(s.cal_samples) if s.learns else None
     paid = f" The {s.cal_samples:,} labelled samples are paid back after {pays:,.0f} questions." if pays else ""
     return (

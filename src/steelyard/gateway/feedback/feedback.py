@@ -224,7 +224,7 @@ class Feedback:
 def _unknown(reply: str) -> ApiError:
     return ApiError(
         404, f"unknown request {reply!r:.80}: send the id of a reply of this server's own model; the last "
-        f"{MAX_REQUESTS:,} are known, as far as the limit 'feedback' allows", param="id", code="unknown_id",
+        f"{MAX_REQUESTS:,} are kept, within the limit 'feedback'", param="id", code="unknown_id",
     )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:
         allowed = error.headers.get("Allow", "")
         return ApiError(405, f"{path} allows only {allowed}", code="method_not_allowed", headers={"Allow": allowed})
     if error.status == 413:
-        return ApiError(413, "the body is too long", code="request_too_large")
+        return ApiError(413, "the body is too large", code="request_too_large")
     return ApiError(error.status, error.reason or "the request cannot be answered")
 
 

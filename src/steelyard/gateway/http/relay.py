@@ -30,7 +30,7 @@ IDLE = 120.0  # seconds between two parts of a stream
 MAX_HELD_BACK = 2**16  # bytes of events that are held back
 RATE_LIMIT = "x-ratelimit-"
 NO_VOTE = {"x-steelyard-note": "passed through to the upstream's own model: there was no vote"}
-CUT = "the upstream's stream ended before its response did"
+CUT = "the upstream's stream ended before the response was complete"
 
 
 def rate_limits(headers: Mapping[str, str], secrets: Secrets) -> dict[str, str]:

@@ -136,7 +136,7 @@ def _instructions(value: Any) -> list[dict[str, Any]]:
     if value is None:
         return []
     if not isinstance(value, str):
-        raise invalid("instructions", "instructions must be a text")
+        raise invalid("instructions", "instructions must be a string")
     return [{"role": "system", "content": value}]
 
 
@@ -193,7 +193,7 @@ def _format(value: dict[str, Any]) -> dict[str, Any]:
 
 def _need_list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
-        raise invalid(name, f"{name} must be a list" if name != "input" else "input must be a text or a list")
+        raise invalid(name, f"{name} must be a list" if name != "input" else "input must be a string or a list")
     return value
 
 

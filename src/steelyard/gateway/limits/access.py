@@ -47,7 +47,7 @@ class Access:
         digest = _digest(token.strip())
         matches = [hmac.compare_digest(digest, known) for known in self._digests]
         if kind.lower() != "bearer" or not any(matches):
-            message = "the key is not known here" if token else "a key is needed: send 'Authorization: Bearer KEY'"
+            message = "the API key is not valid" if token else "a key is required: send 'Authorization: Bearer KEY'"
             raise ApiError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
         return matches.index(True)
 

@@ -65,9 +65,9 @@ class Admission:
     async def _wait(self, key: int) -> None:
         own = sum(one.key == key for one in self._waiting)
         if len(self._waiting) >= self.queue or own >= self._most_waiting:
-            message = f"{self.in_flight} requests are in flight and {self.waiting} wait"
+            message = f"{self.in_flight} requests are in flight and {self.waiting} are waiting"
             if self._held[key] >= self._most or own >= self._most_waiting:
-                message = f"{self._held[key]} requests of this key are in flight and {own} wait"
+                message = f"{self._held[key]} requests with this key are in flight and {own} are waiting"
             raise busy(429, f"{message}: retry later")
         waiting = Waiter(key, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)

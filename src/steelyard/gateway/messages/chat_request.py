@@ -70,10 +70,10 @@ def read_chat(members: Members, caps: Caps) -> ChatRequest:
     values = members.values
     for name in values:
         if name not in OUR_FIELDS and name.casefold() in OUR_FIELDS:  # some servers ignore case, and the last one wins
-            raise invalid(f"{name:.60}", f"no field {name!r:.60}: it is spelled {name.casefold()!r}")
+            raise invalid(f"{name:.60}", f"unknown field {name!r:.60}: did you mean {name.casefold()!r}?")
     model = values.get("model")
     if not isinstance(model, str) or not model or len(model) > MAX_NAME:
-        raise invalid("model", f"model must be a text of 1 to {MAX_NAME} characters: GET /v1/models lists them")
+        raise invalid("model", f"model must be a string of 1 to {MAX_NAME} characters: GET /v1/models lists them")
     _check_messages(values.get("messages"), caps)
     stream = _flag(values, "stream")
     options = values.get("stream_options") or {}
@@ -111,7 +111,7 @@ def whole_number(values: Mapping[str, Any], name: str, minimum: int, maximum: in
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
-        raise invalid(within + name, f"{name} must be a whole number")
+        raise invalid(within + name, f"{name} must be an integer")
     if not minimum <= value <= maximum:
         raise invalid(within + name, f"{name} must lie between {minimum:,} and {maximum:,}")
     return value

@@ -144,7 +144,7 @@ def _spans(body: bytes, values: dict[str, Any]) -> dict[str, Span]:
         at = _SPACE.match(text, end).end()  # type: ignore[union-attr]
         if text[at : at + 1] == "}":
             return _checked_end(text, at + 1, spans)
-        at = _after(text, at, ",", "the body is not JSON: there is no ',' between two fields")
+        at = _after(text, at, ",", "the body is not JSON: a ',' is missing between two fields")
 
 
 def _name(text: str, body: bytes, at: int) -> tuple[str, int]:

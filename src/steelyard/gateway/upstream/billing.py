@@ -94,7 +94,7 @@ def usage_of_all_choices(usage: Any, reply: Reply, *, believed: bool) -> Any:
 
     `believed`: whether the upstream is known to count all choices.
 
-    >>> from steelyard.sampling.llm.reply import Choice
+    >>> from steelyard.sampling.llm.completion_json import Choice
     >>> reply = Reply(None, {i: Choice("a b", "stop", 50, -0.1) for i in range(2)}, {}, short=False, usage=False)
     >>> usage_of_all_choices({"prompt_tokens": 7, "completion_tokens": 50, "total_tokens": 57}, reply, believed=False)
     {'prompt_tokens': 7, 'completion_tokens': 100, 'total_tokens': 107}

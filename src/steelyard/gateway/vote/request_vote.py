@@ -172,7 +172,7 @@ class Voting:
 def _draws(sample_set: SampleSet) -> list[Draw]:
     """The samples of the requested sources, also those that did not arrive in time."""
     received = {(sample.source, sample.number): sample for sample in sample_set.samples}
-    late = Draw(0, None, "nothing came in time")
+    late = Draw(0, None, "no response arrived in time")
     draws = []
     for name in sample_set.requested_sources:
         for number in range(sample_set.requests[name].spec.n):
@@ -211,12 +211,12 @@ def _threshold(method: Method | None, risk: float | None, cascade: Cascade | Non
         return None
     try:
         if cascade:
-            raise CalibrationError("the plan's cascade says how likely an answer is, and promises no risk")
+            raise CalibrationError("the plan's cascade estimates how likely an answer is, but cannot control the risk")
         if method is None:
-            raise CalibrationError("no probability was learned, as this model has no plan: fit a plan and serve it")
+            raise CalibrationError("this model has no plan, so it learned no probability: fit a plan and serve it")
         return method.risk_control(risk).threshold
     except (CalibrationError, SettingError) as error:
-        raise invalid("steelyard.risk", f"a risk of {risk:g} cannot be promised: {error}") from None
+        raise invalid("steelyard.risk", f"a risk of {risk:g} cannot be guaranteed: {error}") from None
 
 
 def _no_sample(sample_set: SampleSet, deadline: float) -> ApiError:

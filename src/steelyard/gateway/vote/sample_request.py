@@ -137,7 +137,7 @@ class SampleRequest:
             return []
         try:
             await asyncio.wait(tasks, timeout=max(0.0, self.spec.until - TICK - time.monotonic()))
-            late = LateError("nothing came in time")
+            late = LateError("no response arrived in time")
             batches = [
                 task.result() if task.done() else self._failed(number, 1, late) for task, number in tasks.items()
             ]

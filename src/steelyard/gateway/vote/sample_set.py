@@ -22,7 +22,7 @@ from steelyard.sampling.online.cascade_walk import Standing
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.stopping.cascade import Cascade
 
-DEADLINE = "the deadline was reached, so the vote is over the samples that came in time"
+DEADLINE = "the deadline was reached, so only the samples that arrived in time were counted"
 ALL = "all samples were drawn"
 Watch = Callable[[Sample, Standing | None], None]
 

@@ -67,7 +67,7 @@ class VerifierSettings:
         own = isinstance(protocol, ChatProtocol) and self.upstream is None  # the LLM judges itself
         if own and len(upstreams) > 1:
             raise SettingError(
-                f"{self.name} asks the upstream that it verifies, and there are {len(upstreams)}: name one server "
+                f"{self.name} uses the upstream that it verifies, but there are {len(upstreams)}: name one server "
                 "that verifies all of them with --verifier-upstream URL"
             )
         url = self.upstream

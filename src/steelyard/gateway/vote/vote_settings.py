@@ -49,7 +49,7 @@ def read_vote_settings(chat_request: ChatRequest, n: int, caps: Caps, sources: i
         raise invalid(OURS, f"{OURS} must be an object")
     for name in settings:
         if name not in KNOWN:
-            raise invalid(f"{WITHIN}{name:.60}", f"no setting {name!r:.60}: {did_you_mean(name, KNOWN)}")
+            raise invalid(f"{WITHIN}{name:.60}", f"unknown setting {name!r:.60}: {did_you_mean(name, KNOWN)}")
     max_n = max(1, caps.samples // sources)
     n_requested = whole_number(settings, "n", 1, max_n, within=WITHIN)
     return VoteSettings(
@@ -85,7 +85,7 @@ def _method(name: Any) -> str | None:
         return None
     if name not in unfitted_methods():
         known = did_you_mean(str(name), unfitted_methods())
-        raise invalid(f"{WITHIN}method", f"no method {name!r:.60} without a plan: {known}")
+        raise invalid(f"{WITHIN}method", f"{name!r:.60} cannot vote without a plan: {known}")
     return str(name)
 
 

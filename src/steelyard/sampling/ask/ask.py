@@ -76,7 +76,7 @@ async def aask(
     progress: Callable[[Draw], None] = lambda _: None,
     serve: Serve = served,
 ) -> Asked:
-    """Do as `ask` does, in async code.
+    """The async version of `ask`.
 
     >>> import asyncio, steelyard as sy
     >>> asked = asyncio.run(sy.aask("How many apples?", upstream=upstream, model="m", n=4))

@@ -42,13 +42,13 @@ def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Ca
     known = tuple(voter.weights_) if isinstance(voter, SourceVote) else cascade.sources
     for name in names:
         if name not in known:
-            raise SettingError(f"the plan knows no source {name!r} to ask: {did_you_mean(name, known)}")
+            raise SettingError(f"the plan has no source {name!r}: {did_you_mean(name, known)}")
     here = [name for name in cascade.sources if name in names]
     if not here:
-        raise PlanError(f"the plan's cascade asks {', '.join(cascade.sources)}, and no upstream is named so")
+        raise PlanError(f"the plan's cascade asks {', '.join(cascade.sources)}, but no upstream has one of these names")
     if missing := [name for name in cascade.sources if name not in names]:
         _warn(
-            f"no upstream is named {', '.join(missing)}, which the plan's cascade may ask: it goes on as if there were "
+            f"no upstream is named {', '.join(missing)}, which the plan's cascade may ask: continuing as if there were "
             "no answer"
         )
     if n is not None and any(cascade.samples_of(name) != n for name in here):

@@ -31,8 +31,8 @@ from steelyard.voting.pools.pool import Pool
 
 READ, NOT_ASKED, NO_TEXT = "read", "not asked", "no text"
 WHY = {
-    "exact": "no score of theirs could change the verdict",
-    "expected": "what another score is expected to bring is below its price",
+    "exact": "their scores could not change the verdict",
+    "expected": "the expected gain from another score is below its price",
 }
 
 
@@ -200,4 +200,4 @@ def _need_any(name: str, steps: Sequence[object], states: Sequence[str]) -> None
     """Fail if the verifier failed on every sample."""
     failed = [state for state in states if state.startswith("failed: ")]
     if failed and all(scores is None for scores in steps):
-        raise VerifierError(f"{name} read none of the {len(failed)} samples it was asked for ({failed[0]})")
+        raise VerifierError(f"{name} failed to score any of the {len(failed)} requested samples ({failed[0]})")

@@ -173,7 +173,7 @@ def planned(
     fitted = voter.fitted_on_
     score = fitted.score if fitted else None
     if voter.oracle:
-        raise PlanError(f"{path} is for {voter.name}, an oracle that reads the correct answers: ask with another plan")
+        raise PlanError(f"{path} is for {voter.name}, an oracle that reads the correct answers: use another plan")
     cascade = voter.cascade_
     names = list(voter.weights_) if isinstance(voter, SourceVote) else list(cascade.sources if cascade else ())
     if any(names) and not sources:
@@ -193,7 +193,7 @@ def planned(
             f"ask with -n {max(1, fitted.n // upstreams)}"
         )
     if fitted and voter.learns and fitted.llm not in (None, model):
-        _warn(f"the plan was fitted on responses of {fitted.llm}, these are of {model}: its weights may not hold")
+        _warn(f"the plan was fitted on responses of {fitted.llm}, but these are from {model}: its weights may be wrong")
     return voter, score if by_score(voter) and score else SCORE
 
 

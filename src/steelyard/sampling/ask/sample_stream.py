@@ -181,8 +181,8 @@ def check_scored(samples: list[Draw], names: Sequence[str], needed: str | None) 
         return
     if len(without) == len({draw.source for draw in samples}):
         raise UpstreamError(
-            f"no upstream gives log-probabilities, which the plan's score {needed!r} is made of: ask other servers, or "
-            "without --plan"
+            f"no upstream returns log-probabilities, which the plan's score {needed!r} needs: use other servers, or "
+            "leave out --plan"
         )
     warnings.warn(unscored(without, needed), SteelyardWarning, stacklevel=2)
 
@@ -197,6 +197,6 @@ def without_scores(samples: Iterable[tuple[str, Choice | None]]) -> list[str]:
 def unscored(sources: Sequence[str], needed: str) -> str:
     """The warning about sources without log-probabilities."""
     return (
-        f"no log-probabilities of {', '.join(sources)}, which the plan's score {needed!r} is made of: these samples "
-        "weigh what they do without a score"
+        f"no log-probabilities from {', '.join(sources)}, which the plan's score {needed!r} needs: these samples "
+        "are weighted as samples without a score"
     )

@@ -184,7 +184,7 @@ def rule_applies(voter: Method | None) -> bool:
 def tell_rule(voter: Method | None) -> None:
     """Warn if a plan has a stopping rule that does not apply."""
     if voter is not None and voter.stopping_ is not None and not rule_applies(voter):
-        _warn("the plan's stopping rule is not for several upstreams that are asked at once: all samples are drawn")
+        _warn("the plan's stopping rule does not support several upstreams at once: all samples are drawn")
 
 
 def place_of(sample: int, source: str, sources: Sequence[str]) -> int:

@@ -38,10 +38,10 @@ class Limits:
         """Refuse invalid limits before any request is sent."""
         need_numbers(retries=self.retries, try_timeout=self.try_timeout, sample_timeout=self.sample_timeout)
         if self.retries < 0:
-            raise SettingError(f"cannot try again {self.retries} times: --retries is at least 0")
+            raise SettingError(f"cannot retry {self.retries} times: --retries must be at least 0")
         for name, seconds in (("try", self.try_timeout), ("sample", self.sample_timeout)):
             if not seconds >= LEAST:  # catches NaN too
-                raise SettingError(f"cannot wait {seconds} s for a {name}: --{name}-timeout is at least {LEAST}")
+                raise SettingError(f"cannot wait {seconds} s for a {name}: --{name}-timeout must be at least {LEAST}")
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def read_order(questions: str | Path, **options: Unpack[GenerateOptions]) -> tup
     template = read_template(question_set.prompt if values["prompt"] is None else values["prompt"])
     kind = _kind(values["answers"], template, question_set.table)
     if temperature == 0 and n > 1:
-        text = f"at temperature 0 the {n} samples of a question will be much the same: sample at 0.7, or -n 1"
+        text = f"at temperature 0 the {n} samples of a question will be nearly identical: use 0.7, or -n 1"
         warnings.warn(text, SteelyardWarning, stacklevel=3)
     Allowed.of(max_failures, 1)  # refuse a mistake before anything is created
     for server in upstreams:

@@ -107,7 +107,7 @@ def read_address(text: str, key_env: str = KEY_ENV) -> Address:
     if parts.username is not None or parts.password is not None:
         raise SettingError(f"the upstream's address must contain no user or password: put the key into ${KEY_ENV}")
     if parts.query or parts.fragment:
-        raise SettingError("the upstream's address must end before '?' and '#': put a key into the environment instead")
+        raise SettingError("the upstream's address must not contain '?' or '#': put a key into the environment instead")
     shown = f"[{host}]" if ":" in host else host
     path = parts.path.rstrip("/").removesuffix(CHAT).rstrip("/") or "/v1"
     location = shown if port is None else f"{shown}:{port}"

@@ -93,7 +93,7 @@ def read_reply(
         raise TryError(ECHO)
     choices = content.get("choices")
     if not isinstance(choices, list):
-        raise TryError(error_of(content) or f"the reply has no list of choices but {_kind(choices)}")
+        raise TryError(error_of(content) or f"the reply's choices must be a list, not {_kind(choices)}")
     if not choices:
         raise TryError("the reply has no choices")
     counted = _tokens(content.get("usage"))
@@ -133,7 +133,7 @@ def _counts(usage: Any, good: dict[int, Choice], *, believed: bool) -> dict[str,
 def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], wordless: bool) -> Choice:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
-        raise TryError(f"the choice has no message but {_kind(message)}")
+        raise TryError(f"the choice's message must be an object, not {_kind(message)}")
     finish = choice.get("finish_reason")
     ended = replace_surrogates(finish) if isinstance(finish, str) else "unknown"
     content = message.get("content")
@@ -142,7 +142,7 @@ def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], w
     if isinstance(content, list):
         content = "".join(part["text"] for part in content if isinstance(part, dict) and _is_text(part.get("text")))
     if not isinstance(content, str):
-        raise TryError(f"the message has no text but {_kind(content)}")
+        raise TryError(f"the message's content must be a string, not {_kind(content)}")
     if len(content) > MOST_TEXT:
         raise TryError(f"the text is longer than {MOST_TEXT:,} characters")
     text = replace_surrogates(content)
@@ -178,5 +178,5 @@ def _is_text(value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    names = {"NoneType": "null", "dict": "an object", "list": "a list", "str": "a text", "bool": "true or false"}
+    names = {"NoneType": "null", "dict": "an object", "list": "a list", "str": "a string", "bool": "a boolean"}
     return names.get(type(value).__name__, "a number")

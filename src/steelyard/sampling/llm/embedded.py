@@ -30,7 +30,7 @@ from steelyard.foundation.errors import UpstreamError
 
 LOCAL = "local"  # instead of an address on the command line
 MODEL = "SmolLM2-135M-Instruct"
-WEAK = "SmolLM2-135M is a weak model: what it answers shows the machinery, not the method."
+WEAK = "SmolLM2-135M is a weak model: its answers show that the pipeline works, not how well the method does."
 SLOTS = 8
 SLOT_TOKENS = 2048
 MOST_THREADS = 4

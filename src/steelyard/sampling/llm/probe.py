@@ -69,7 +69,7 @@ async def probe(
         raise refusal(client.address.base, error, sampling.model) from None
     except TryError as error:
         raise UpstreamError(
-            f"{client.address.base} gives no sample: {error.reason}; {advice(error)}, and see 'steelyard doctor'"
+            f"{client.address.base} returns no sample: {error.reason}; {advice(error)}, and see 'steelyard doctor'"
         ) from None
     scored = any(choice.logprob is not None for choice in reply.good.values())
     return replace(abilities, logprobs=abilities.logprobs and scored, usage=reply.usage)

@@ -72,7 +72,7 @@ def read_upstreams(upstream: Named, model: Named | None, key_env: Named, n: int)
     urls = _addresses(upstream)
     if not urls:
         if not all(isinstance(value, str | None) for value in (upstream, model, key_env)):
-            raise SettingError(f"models and keys by name are for upstreams by name: {WRITE}")
+            raise SettingError(f"named models and keys need named upstreams: {WRITE}")
         return (Upstream("", str(upstream), model_name(str(upstream), model), str(key_env)),)  # type: ignore[arg-type]
     _check_names(urls)
     if n > MAX_SAMPLES_PER_SOURCE:
@@ -128,7 +128,7 @@ def _check_names(urls: dict[str, str]) -> None:
             raise SettingError(f"an upstream has an empty name: {WRITE}")
         if len(name) > LONGEST or not name.isprintable() or any(mark in name for mark in ",="):
             raise SettingError(
-                f"{name!r:.60} cannot name an upstream: take up to {LONGEST} printable characters, without ',' and '='"
+                f"{name!r:.60} is not an upstream name: use up to {LONGEST} printable characters, without ',' or '='"
             )
         first = names.setdefault(name.casefold(), name)
         if first != name:

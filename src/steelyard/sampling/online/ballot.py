@@ -110,7 +110,7 @@ class Ballot:
         number = max(self._entries, default=-1) + 1 if sample is None else _number(sample)
         if self._entries.setdefault(number, entry) != entry:
             raise SettingError(
-                f"sample {number} came twice, as {_shown(self._entries[number])} and as {_shown(entry)}: "
+                f"sample {number} was added twice, as {_shown(self._entries[number])} and as {_shown(entry)}: "
                 "give every sample a number of its own"
             )
         while not self.standing.stop and self.standing.samples in self._entries:
@@ -157,7 +157,7 @@ class Ballot:
             votes=int(verdicts.votes[0]),
             samples=samples,
             stop=self.rule is not None and bool(self.rule.ready(step)[0, 0]),
-            why=self.rule.why(step) if self.rule else "no stopping rule: sampling ends when you end it",
+            why=self.rule.why(step) if self.rule else "no stopping rule: you decide when to stop",
         )
 
 
@@ -167,7 +167,7 @@ def _answer(answer: object) -> str | None:
     if isinstance(answer, str):
         if is_encodable(answer):
             return answer
-        raise ColumnError("the answer holds half a character (a lone surrogate): decode it with errors='replace'")
+        raise ColumnError("the answer contains a lone surrogate: decode it with errors='replace'")
     raise ColumnError(f"the answer is {type(answer).__name__}, not text: give a str, or None for an unreadable one")
 
 

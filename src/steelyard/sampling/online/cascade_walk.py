@@ -67,7 +67,7 @@ class CascadeWalk:
         number = max(entries, default=-1) + 1 if sample is None else sample
         if entries.setdefault(number, entry)[0] != entry[0]:
             raise SettingError(
-                f"sample {number} of {source} came twice, as {entries[number][0]!r:.40} and as {entry[0]!r:.40}: "
+                f"sample {number} of {source} was added twice, as {entries[number][0]!r:.40} and as {entry[0]!r:.40}: "
                 "give every sample of a source a number of its own"
             )
 

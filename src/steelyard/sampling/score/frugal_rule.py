@@ -76,10 +76,10 @@ def frugal_rule(
         return None
     names = (ANY, *asking_names())
     if frugal is not True and frugal not in names:
-        raise SettingError(f"there is no rule {frugal!r} for --frugal: {did_you_mean(str(frugal), names[1:])}")
+        raise SettingError(f"unknown --frugal rule {frugal!r}: {did_you_mean(str(frugal), names[1:])}")
     if plan is None:
         raise SettingError(
-            f"--frugal goes by a plan: name one with --plan, made by 'steelyard fit FILE --score {column} -o plan.json'"
+            f"--frugal needs a plan: name one with --plan, made by 'steelyard fit FILE --score {column} -o plan.json'"
         )
     voter, name = (plan, "a fitted method") if isinstance(plan, Method) else (load(plan), str(plan))
     score = _checked(voter, name, column, by_source=by_source)
@@ -96,9 +96,9 @@ def frugal_rule(
 def _checked(voter: Method, name: str, column: str, *, by_source: bool) -> Score:
     """The score of a plan, which must be of this column; refuse a plan that cannot choose what to score."""
     if voter.oracle:
-        raise PlanError(f"{name} is for {voter.name}, an oracle that reads the correct answers: ask by another plan")
+        raise PlanError(f"{name} is for {voter.name}, an oracle that reads the correct answers: use another plan")
     if not voter.reads_scores():
-        raise PlanError(f"{name} is for {voter.name}, which reads no scores: there is nothing to ask a verifier for")
+        raise PlanError(f"{name} is for {voter.name}, which uses no scores: leave out --frugal and the verifier")
     if voter.weighs_sources and not (by_source and voter.asking_ is not None):
         raise PlanError(f"{name} is for {voter.name}, which weighs sources: score everything, without --frugal")
     if voter.learns and voter.fitted_on_ is None:
@@ -114,17 +114,16 @@ def score_of_plan(voter: Method, name: str, column: str) -> Score:
     score = parse_score(fitted)
     if len(split_scores(fitted)) > 1 or score is None:
         raise PlanError(
-            f"{name} goes by {fitted!r}, several scores together, and one verifier gives one: fit a plan with "
-            f"--score {column}"
+            f"{name} uses several scores, {fitted!r}, but a verifier gives only one: fit a plan with --score {column}"
         )
     if score.column != column:
         raise PlanError(
-            f"{name} goes by the score {fitted!r}, and these are scores {column!r}: if they are the same verifier's, "
+            f"{name} uses the score {fitted!r}, but these scores are {column!r}: if the verifier is the same, "
             f"name them so (--as {score.column}), else fit a plan with --score {column}"
         )
     if score.reducer not in REDUCERS:
         raise PlanError(
-            f"{name} goes by {fitted!r}, one number per response, and a verifier scores steps, from which a vote "
+            f"{name} uses {fitted!r}, one number per response, but a verifier scores steps, from which a vote "
             f"takes {column}:last: fit a plan on a run that it scored, or on a column of lists"
         )
     return score

@@ -86,7 +86,7 @@ def check_readable(folder: Path, readable: int) -> None:
     """Refuse responses without any readable answer: there is nothing to vote for."""
     if not readable:
         raise TableError(
-            f"{folder}: no answer can be read out of the responses, so no score can change a verdict: name the "
+            f"{folder}: no response has a readable answer, so no score can change a verdict: name the "
             "kind of answer with --answers, or score everything, without --frugal"
         )
 
@@ -258,4 +258,4 @@ def _change(begun: dict[str, Any], frugal: Frugal, scores: int) -> str:
     """The note on a column that continues with another rule, plan or kind of answer."""
     was = f"the rule {begun.get('rule')} and the plan {begun.get('plan')}"
     now = f"the rule {frugal.rule.name} and the plan {frugal.plan}"
-    return f"{frugal.score.column} was asked by {was}: it goes on by {now}, from the {scores:,} scores that are there"
+    return f"{frugal.score.column} was scored by {was}: it continues with {now} from the {scores:,} existing scores"

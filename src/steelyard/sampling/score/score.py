@@ -157,12 +157,12 @@ class ScoreOrder:
                 f"the embedded LLM cannot serve {known.name}: run it with --local, or --upstream a vLLM server"
             )
         if self.at is not None and "," in self.at:
-            raise SettingError("several servers are for a run in parts, where each worker asks its own: name one")
+            raise SettingError("several servers need a run in parts, where each worker uses its own: name one server")
         if self.at is not None:
             check_upstream(self.at, self.key_env)
         if self.name in RESERVED or not self.name.strip():
             raise SettingError(
-                f"scores cannot be called {self.name!r}: the table has such a column; choose another (--as, column=)"
+                f"the table already has a column {self.name!r}: choose another name for the scores (--as, column=)"
             )
 
     def scoring(self, manifest: Manifest) -> Scoring:
@@ -170,7 +170,7 @@ class ScoreOrder:
         _, known = find_verifier(self.verifier)
         weights = model_name(self.at, self.model) if self.at == LOCAL else self.model or known.model or manifest.model
         if self.at is not None and not weights:
-            why = "are of several LLMs" if manifest.sources else "name no LLM (column 'llm')"
+            why = "come from several LLMs" if manifest.sources else "name no LLM (column 'llm')"
             raise SettingError(f"the responses {why}: name the model that {self.at} serves with --model")
         split = known_split(known.split if self.split is None else self.split)
         return Scoring(self.name, known.name, weights, split, self.context)
@@ -224,7 +224,7 @@ def _check_imported(opened: Run, protocol: Protocol, column: str) -> None:
     """Check that the table of a run has prompts, and no column of that name."""
     columns = columns_of(opened.manifest)
     if column in columns:
-        raise SettingError(f"scores cannot be called {column!r}: the table has such a column; choose another with --as")
+        raise SettingError(f"the table already has a column {column!r}: choose another name for the scores with --as")
     check_prompts(protocol, columns, opened.folder)
 
 

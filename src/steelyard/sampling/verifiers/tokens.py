@@ -84,7 +84,7 @@ class Tokens:
             return self.added[text]
         ids = self.fixed(text)
         if len(ids) != 1:
-            raise VerifierError(f"{self.name}: {text!r} is not one token here ({ids}): this is another tokenizer")
+            raise VerifierError(f"{self.name}: {text!r} is not one token here ({ids}): this is a different tokenizer")
         return ids[0]
 
     def check(self, needs: Mapping[str, int]) -> None:
@@ -94,7 +94,7 @@ class Tokens:
             if actual != expected:
                 raise VerifierError(
                     f"{self.name}: token {text!r} is {actual}, expected {expected}: "
-                    "this model has another tokenizer; name the one the verifier was published with by --model"
+                    "this model has a different tokenizer; pass the model the verifier was published with as --model"
                 )
 
     def parts(self, text: str) -> list[str | int]:
@@ -206,7 +206,7 @@ def model_folder(name: str, *, weights: bool = True) -> Path:
     if Path(name).is_dir():
         return Path(name)
     if name.startswith((".", "/", "~")) or name.count("/") != 1:
-        raise VerifierError(f"no model at {name!r}: give a folder or a Hugging Face name (OWNER/NAME) by --model")
+        raise VerifierError(f"no model at {name!r}: pass a folder or a Hugging Face name (OWNER/NAME) with --model")
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
@@ -216,5 +216,5 @@ def model_folder(name: str, *, weights: bool = True) -> Path:
     except Exception as error:  # noqa: BLE001 - any error of the network, the disk or the hub
         reason = " ".join(str(error).split())[:200]
         raise VerifierError(
-            f"cannot fetch {name} from the Hugging Face hub: {reason}; or download it and give its folder by --model"
+            f"cannot fetch {name} from the Hugging Face hub: {reason}; or download it and pass its folder with --model"
         ) from None

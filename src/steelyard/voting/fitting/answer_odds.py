@@ -52,7 +52,7 @@ class Panel:
     def of(cls, pool: Pool) -> Panel:
         """Lay out a pool that knows its sources."""
         if pool.source is None:
-            raise SettingError(f"this pool does not say who answered: read the table with {argument('source', 'llm')}")
+            raise SettingError(f"this pool has no sources: read the table with {argument('source', 'llm')}")
         labels = pool.correct if isinstance(pool, LabelledPool) else np.zeros(pool.n_responses, bool)
         return cls.build(
             pool.sources, pool.n_questions, pool.spread(np.arange(pool.n_questions)), pool.answer, pool.source, labels

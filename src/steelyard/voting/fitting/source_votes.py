@@ -173,7 +173,7 @@ def find_voices(pool: Pool, source: Codes, sources: int, names: tuple[str, ...],
             else "; without labels copies cannot be distinguished from two that are always correct"
         )
         warnings.warn(
-            f"{listed} give the same answer even where they are {when}, as copies do: they count as one voice{doubt}",
+            f"{listed} give the same answer even where they are {when}, as copies do: they count as one source{doubt}",
             SteelyardWarning,
             stacklevel=6,
         )

@@ -21,7 +21,7 @@ from steelyard.voting.pools.pool import Pool
 
 @dataclass(repr=False, eq=False)
 class BestOfN(Method):
-    """The single best score decides; without any score it is the majority vote.
+    """The answer with the single best score wins; without scores, this is the majority vote.
 
     >>> pool = Pool.from_arrays(question=[0, 0, 0], answer=[4, 4, 9], scores=[0.1, 0.2, 0.9])
     >>> BestOfN().predict(pool).answer

@@ -61,7 +61,7 @@ from steelyard.voting.tally import quantize
 
 @dataclass(repr=False, eq=False)
 class CalibratedVote(RiskControlled, Assessable):
-    """Choose the answer that its votes and its scores together make most likely; the default.
+    """Choose the answer that votes and scores together make most likely; the default.
 
     A missing score counts as the mean evidence of the calibration set.
 
@@ -78,9 +78,9 @@ class CalibratedVote(RiskControlled, Assessable):
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
     se_tolerance: float = setting(0.5, "standard errors of likelihood that a heavier penalty may cost")
-    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
-    seed: int = setting(0, "seed of every random choice of the fit")
-    reserve: float = setting(0.0, "share of the questions kept apart, to control the error by (vote --risk)")
+    clip: float = setting(CLIP, "minimum distance of a score from 0 and 1")
+    seed: int = setting(0, "random seed of the fit")
+    reserve: float = setting(0.0, "share of the questions reserved for controlling the error (vote --risk)")
 
     votes_: float = field(default=1.0, init=False)
     mean_: float = field(default=0.0, init=False)

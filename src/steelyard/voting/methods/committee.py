@@ -59,7 +59,7 @@ SURE = 14.0  # log-odds beyond which nothing is learned
 
 @dataclass(repr=False, eq=False)
 class CommitteeVote(RiskControlled, SourceVote, Assessable):
-    """Weigh every source by what it adds to the others; the default where a pool has two sources or more.
+    """Weight each source by what it adds to the others; the default for a pool with two or more sources.
 
     >>> rows = [(q, s) for q in range(60) for s in ("gpt", "llama", "dice")]
     >>> answer = [0 if s == "gpt" and q % 10 or s == "llama" and q % 3 else 1 + q % 4 for q, s in rows]
@@ -81,9 +81,9 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
     se_tolerance: float = setting(1.0, "standard errors of likelihood that a heavier penalty may cost")
-    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
-    seed: int = setting(0, "seed of every random choice of the fit")
-    reserve: float = setting(0.0, "share of the questions kept apart, to control the error by (vote --risk)")
+    clip: float = setting(CLIP, "minimum distance of a score from 0 and 1")
+    seed: int = setting(0, "random seed of the fit")
+    reserve: float = setting(0.0, "share of the questions reserved for controlling the error (vote --risk)")
 
     slopes_: dict[str, float] = field(default_factory=dict, init=False)  # what a logit is worth, by source
     centres_: dict[str, float] = field(default_factory=dict, init=False)  # the logit that changes nothing

@@ -44,7 +44,7 @@ MOST = 26  # answers of a closed set
 
 @dataclass(repr=False, eq=False)
 class ConsensusVote(SourceVote):
-    """Weigh every source by its agreement with the others; it needs no labels, and reads none.
+    """Weight each source by its agreement with the others; it needs no labels and reads none.
 
     >>> answers = [(0, 0 if q % 4 else 1, 0 if q % 3 else 2, 3 + q % 5) for q in range(60)]
     >>> pool = Pool.from_arrays(

@@ -47,7 +47,7 @@ FINEST = 1e-16  # step of a grid, in logits
 
 @dataclass(repr=False, eq=False)
 class KDEVote(Guarded):
-    """Weigh by how much likelier a score is for a correct than for an incorrect response.
+    """Weight each response by how much likelier its score is for a correct than for an incorrect response.
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
@@ -63,7 +63,7 @@ class KDEVote(Guarded):
     bandwidth: float | None = setting(None, "bandwidth in logits; none: Silverman's rule, for each class")
     bins: int = setting(BINS, "bins of the scores by which the LLM's reliability is learned")
     reliability: str = setting("floored", "the LLM's term: floored, printed (as in the paper) or fitted", RELIABILITIES)
-    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
+    clip: float = setting(CLIP, "minimum distance of a score from 0 and 1")
 
     low_: float = field(default=0.0, init=False)
     step_: float = field(default=1.0, init=False)

@@ -12,7 +12,7 @@ from steelyard.voting.pools.arrays import Floats
 
 @dataclass(repr=False, eq=False)
 class LinearVote(OffsetVote):
-    """A response weighs its score less b: one below b counts against its answer.
+    """Weight each response by its score minus b: a score below b counts against its answer.
 
     b is not bounded below: as b goes to minus infinity the vote becomes the majority vote.
 

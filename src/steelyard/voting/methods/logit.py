@@ -15,7 +15,7 @@ from steelyard.voting.score_weights import check_clip, clipped_logit, logit
 
 @dataclass(repr=False, eq=False)
 class LogitVote(OffsetVote):
-    """A response weighs the log-odds of its score less those of b: one below b counts against its answer.
+    """Weight each response by logit(score) - logit(b): a score below b counts against its answer.
 
     b = 0 is the majority vote, the limit as every response comes to weigh the same.
 
@@ -29,7 +29,7 @@ class LogitVote(OffsetVote):
     name: ClassVar[str] = "logit"
     colour: ClassVar[str | None] = "#0072b2"
 
-    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
+    clip: float = setting(CLIP, "minimum distance of a score from 0 and 1")
 
     def evidence(self, p: Floats) -> NDArray[np.float64]:
         return clipped_logit(p, self.clip)

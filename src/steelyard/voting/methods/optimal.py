@@ -24,7 +24,7 @@ from steelyard.voting.tally import quantize
 
 @dataclass(repr=False, eq=False)
 class OptimalVote(Method):
-    """The paper's best weights, made from the labels of the responses that vote: a bound too good to be true.
+    """The paper's best weights, computed from the labels of the voting responses: an unattainable upper bound.
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
@@ -38,7 +38,7 @@ class OptimalVote(Method):
     oracle: ClassVar[bool] = True
     crossfit: ClassVar[bool] = False
 
-    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
+    clip: float = setting(CLIP, "minimum distance of a score from 0 and 1")
 
     def check_settings(self) -> None:
         check_clip(self.clip)

@@ -35,7 +35,7 @@ THRESHOLDS = np.linspace(0, 0.95, 39)
 
 @dataclass(repr=False, eq=False)
 class PlattVote(Guarded):
-    """A response weighs its probability of being correct, less a threshold.
+    """Weight each response by its probability of being correct minus a threshold.
 
     A missing score has the share of correct responses in the calibration set for its probability.
 
@@ -53,8 +53,8 @@ class PlattVote(Guarded):
     curve: str = setting("platt", "how a score becomes a probability: platt or isotonic", CURVES)
     folds: int = setting(10, "parts of the cross-validation that chooses the threshold")
     se_tolerance: float = setting(1.0, "how many standard errors of accuracy a smaller threshold is worth")
-    clip: float = setting(CLIP, "scores are kept this far from 0 and 1")
-    seed: int = setting(0, "seed of every random choice of the fit")
+    clip: float = setting(CLIP, "minimum distance of a score from 0 and 1")
+    seed: int = setting(0, "random seed of the fit")
 
     intercept_: float = field(default=0.0, init=False)
     slope_: float = field(default=0.0, init=False)

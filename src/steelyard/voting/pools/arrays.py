@@ -45,7 +45,7 @@ def small_codes(starts: Ints, answers: NDArray[Any]) -> tuple[Codes, Ints, NDArr
             "with -1 for an unreadable one"
         )
     if answers.min() < -1:
-        raise ColumnError(f"answer holds {answers.min()}: codes are 0, 1, 2, .. and -1 for an unreadable one")
+        raise ColumnError(f"answer contains {answers.min()}: codes are 0, 1, 2, .. and -1 for an unreadable one")
     if answers.max() < 2**31 - 1:
         width = np.maximum.reduceat(answers, starts[:-1]).astype(np.int64) + 1
         if width.sum() <= 4 * len(answers):

@@ -358,7 +358,7 @@ class Pool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledPool(Pool):
-    """A pool that also knows which answers are right.
+    """A pool with labels: which answers are correct.
 
     >>> pool = Pool.from_arrays(question=[0, 0, 1], answer=[5, 6, 2], correct=[True, False, False])
     >>> pool

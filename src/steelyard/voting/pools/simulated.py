@@ -32,7 +32,7 @@ MOST = 100_000_000  # responses
 
 @dataclass(frozen=True)
 class World:
-    """The knobs of the simulator.
+    """The parameters of the simulator.
 
     hard, easy       Beta parameters of q for hard and for easy questions
     easy_share       share of easy questions

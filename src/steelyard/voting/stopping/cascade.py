@@ -70,7 +70,7 @@ class CascadeOrigin:
 
     def __post_init__(self) -> None:
         if not isinstance(self.per_response, bool) or not all(map(_price, self.prices.items())):
-            raise ValueError("prices that cannot be")
+            raise ValueError("impossible prices")
         if not all(isinstance(question, str) for question in self.questions):
             raise ValueError("questions that cannot be")
 
@@ -129,7 +129,7 @@ class Cascade:
             if len(weights) != len(asked) + 1 or not all(_number(w) and abs(w) <= LARGEST for w in weights):
                 raise PlanError(f"{DAMAGED}: it has no weights for {', '.join(asked)}")
         if any(type(count) is not int or not 1 <= count <= 1_000_000 for count in (self.samples or {}).values()):
-            raise PlanError(f"{DAMAGED}: a number of samples that cannot be")
+            raise PlanError(f"{DAMAGED}: an impossible number of samples")
 
     @property
     def sources(self) -> tuple[str, ...]:

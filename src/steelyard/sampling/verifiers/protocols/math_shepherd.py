@@ -42,7 +42,7 @@ def render(question: str, steps: Sequence[str], tokens: Tokens) -> Rendered:
     ids = [tokens.one("<s>"), *tokens.plain([text])[0]]
     positions = [i for i, number in enumerate(ids) if number == tag]
     if len(positions) != len(steps):
-        raise VerifierError(f"{len(positions)} tags stand where {len(steps)} steps are: this is another tokenizer")
+        raise VerifierError(f"found {len(positions)} tags for {len(steps)} steps: this is a different tokenizer")
     return Rendered(ids, positions)
 
 

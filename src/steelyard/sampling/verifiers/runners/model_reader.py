@@ -180,7 +180,7 @@ def tensor(folder: Path, name: str, rows: list[int] | None = None) -> torch.Tens
 
     file = _files(folder).get(name)
     if file is None:
-        raise VerifierError(f"{folder} has no tensor {name!r}: it holds another kind of model; check --model")
+        raise VerifierError(f"{folder} has no tensor {name!r}: it contains a different kind of model; check --model")
     with safe_open(file, framework="pt") as content:
         if rows is None:
             full: torch.Tensor = content.get_tensor(name)

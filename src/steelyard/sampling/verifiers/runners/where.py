@@ -22,10 +22,10 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
     if isinstance(protocol, RecordedProtocol) and (at or local):
         raise SettingError(f"{name} reads what the run recorded and sends no request: omit --upstream and --local")
     if isinstance(protocol, ChatProtocol) and not at:
-        raise SettingError(f"{name} asks a chat server: name it with --upstream http://HOST:PORT/v1 or local")
+        raise SettingError(f"{name} needs a chat server: name it with --upstream http://HOST:PORT/v1 or local")
     if isinstance(protocol, TokenProtocol):
         if not (at or local):
-            raise SettingError(f"say where {name} runs: --local for this machine, --upstream URL for a vLLM server")
+            raise SettingError(f"choose where {name} runs: --local for this machine, --upstream URL for a vLLM server")
         if at and not protocol.served:
             raise SettingError(f"vLLM cannot serve {name}: run it with --local")
 

@@ -94,7 +94,7 @@ def _expects(gains: Mapping[str, float]) -> str:
         for name in ("majority", "vanilla")
         if name in gains
     ]
-    return f"On questions it was not fitted on it makes {' and '.join(gained)} (± standard error)"
+    return f"On questions it was not fitted on, it gains {' and '.join(gained)} (± standard error)"
 
 
 def _saves(enough: int, n: int) -> str:
@@ -107,7 +107,7 @@ def _more(gains: Mapping[str, float]) -> str:
     step, error = gains["step"], gains["step_se"]
     change = f"{100 * step:+.1f} ± {100 * error:.1f}"
     if step > max(WORTH, 1.96 * error):
-        return f"from five eighths of the questions to all it gained {change} points, so more are likely to pay"
+        return f"going from 5/8 of the questions to all gained {change} points, so more are likely to help"
     if step + 1.96 * error < WORTH:
-        return f"from five eighths of the questions to all it gained {change} points, so more would not pay"
-    return f"from five eighths of the questions to all it gained {change} points: whether more would pay is open"
+        return f"going from 5/8 of the questions to all gained {change} points, so more would not help"
+    return f"going from 5/8 of the questions to all gained {change} points: it is unclear whether more would help"

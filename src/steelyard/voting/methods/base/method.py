@@ -139,9 +139,7 @@ class Method(MethodContract, ABC):
             raise SettingError(f"a vote takes a pool, not a {type(pool).__name__}: read it first")
         fitted = self.fitted_on_
         if self.learns and fitted is None:
-            raise CalibrationError(
-                f"{type(self).__name__} has learned nothing yet: call fit(labelled) or steelyard.load(plan)"
-            )
+            raise CalibrationError(f"{type(self).__name__} is not fitted: call fit(labelled) or steelyard.load(plan)")
         if self.oracle and not isinstance(pool, LabelledPool):
             raise LabelError(f"{self.name} is an oracle: it needs the labels of the pool it predicts on")
         if fitted:
@@ -152,12 +150,12 @@ class Method(MethodContract, ABC):
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:  # noqa: ARG002
         """Return from which confidence on to answer, so that the error stays within `risk`, if it can be tested."""
         raise CalibrationError(
-            f"no probability was learned, as {self.name} learns none, so no risk can be controlled: fit a plan with "
+            f"{self.name} learns no probability, so the risk cannot be controlled: fit a plan with "
             "steelyard fit --method calibrated --set reserve=0.5"
         )
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the fitted method as a plan, plain JSON; over a plan that is there, with `overwrite` over any file."""
+        """Write the fitted method as a plan (plain JSON), over an existing plan or, with `overwrite`, any file."""
         from steelyard.voting.methods.base.plan import Plan, write_plan
 
         stopping = self.stopping_.plain() if self.stopping_ else None
@@ -174,7 +172,7 @@ class Method(MethodContract, ABC):
         return None if cls.__module__.startswith("steelyard.") else f"{cls.__module__}.{cls.__qualname__}"
 
     def summary(self) -> dict[str, Any]:
-        """What a person wants to know of a fitted method, as plain values."""
+        """A summary of a fitted method, as plain values."""
         fitted = self.fitted_on_.as_dict() if self.fitted_on_ else {}
         fitted.pop("reference_scores", None)
         mix = {"mix": dict(zip(self.mix_.names, self.mix_.shares.tolist(), strict=True))} if self.mix_ else {}

@@ -37,9 +37,9 @@ class OffsetVote(Guarded):
 
     learns: ClassVar[bool] = True
 
-    rule: str = setting("bagged", "what places b: bagged, exact, grid, likelihood or likelihood-slope", RULES)
+    rule: str = setting("bagged", "how to choose b: bagged, exact, grid, likelihood or likelihood-slope", RULES)
     points: int = setting(101, "points that the rule grid tries")
-    seed: int = setting(0, "seed of every random choice of the fit")
+    seed: int = setting(0, "random seed of the fit")
 
     offset_: float | None = field(default=None, init=False)
     offsets_: dict[str, float] = field(default_factory=dict, init=False)  # by rule
@@ -71,7 +71,7 @@ class OffsetVote(Guarded):
     def curve_(self) -> Curve:
         """Accuracy on the calibration set over the offset (in units of evidence)."""
         if self.edges_ is None or self.correct_ is None or self.fitted_on_ is None:
-            raise CalibrationError(f"{type(self).__name__} has learned nothing yet: call fit(labelled)")
+            raise CalibrationError(f"{type(self).__name__} is not fitted: call fit(labelled)")
         counts = self.correct_.astype(np.int64)
         return Curve(self.edges_, counts, self.fitted_on_.questions, int(self.limit_), self.top_)
 
@@ -95,7 +95,7 @@ class OffsetVote(Guarded):
     @property
     def _fitted_offset(self) -> float:
         if self.offset_ is None:
-            raise CalibrationError(f"{type(self).__name__} has learned nothing yet: call fit(labelled)")
+            raise CalibrationError(f"{type(self).__name__} is not fitted: call fit(labelled)")
         return self.offset_
 
     def _filled(self, p: Floats) -> NDArray[np.float64]:

@@ -92,7 +92,7 @@ def risk_control_by(learned: Pair, reserved: Pair, risk: float, confidence_level
     """The threshold that holds the error of these verdicts: on questions of the fit, out of fold, and kept apart."""
     if learned[0] is None:
         raise CalibrationError(
-            "no probability was learned, so no risk can be controlled: fit a plan with steelyard fit --method "
+            "no probability was learned, so the risk cannot be controlled: fit a plan with steelyard fit --method "
             "calibrated --set reserve=0.5"
         )
     if reserved[0] is None or not len(reserved[0]):

@@ -37,7 +37,7 @@ class Beta(Rule):
     def describe(self, prefix: PrefixVotes) -> str:
         sure = self.signal(prefix)[0, -1]
         ahead = f"{int(prefix.votes[0, -1])} votes against {int(prefix.rival[0, -1])}"
-        return f"{ahead}: the leader stays with probability {sure:.3f}, {self.threshold:g} asked"
+        return f"{ahead}: the leader stays ahead with probability {sure:.3f} (threshold {self.threshold:g})"
 
 
 def keeps_leading(votes: NDArray[np.int64], rival: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -34,4 +34,4 @@ class Confidence(Rule):
         return prefix.confidence
 
     def describe(self, prefix: PrefixVotes) -> str:
-        return f"the verdict is right with probability {self.signal(prefix)[0, -1]:.3f}, {self.threshold:g} asked"
+        return f"the verdict is right with probability {self.signal(prefix)[0, -1]:.3f} (threshold {self.threshold:g})"
