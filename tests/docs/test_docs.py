@@ -124,7 +124,7 @@ def test_every_module_and_name_of_the_package_that_is_mentioned_exists(page: Pat
     for dotted in re.findall(rf"(?<![\w./-])steelyard(?!\.(?:toml|{groups})\b)((?:\.[A-Za-z_]\w*)+)", text):
         thing: object = steelyard
         for name in dotted[1:].split("."):
-            inner = f"{thing.__name__}.{name}" if isinstance(thing, ModuleType) else ""
+            inner = f"{thing.__name__}.{name}" if isinstance(thing, ModuleType) and hasattr(thing, "__path__") else ""
             if inner and importlib.util.find_spec(inner):
                 thing = importlib.import_module(inner)
             else:
