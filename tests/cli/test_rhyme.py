@@ -77,4 +77,4 @@ def test_calibrate_has_one_default_and_a_reason_where_it_differs() -> None:
     found = {verb: param for verb in VERBS for param in shown(verb) if "--calibrate" in param.opts}
     used = {verb: 0.3 if "Default: 0.3" in param.help else param.default for verb, param in found.items()}
     assert {verb: default for verb, default in used.items() if default != 0.3} == {"fit": 1.0, "plan-budget": 0.5}
-    assert all(("Here " in param.help) == (used[verb] != 0.3) for verb, param in found.items())
+    assert all(("by default here" in param.help) == (used[verb] != 0.3) for verb, param in found.items())

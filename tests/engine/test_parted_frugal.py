@@ -163,7 +163,7 @@ def test_another_rule_goes_on_from_the_scores_that_are_there_and_says_so_as_in_o
         assert frugal(each, server, plan, "--frugal", "expected", *words).code == 0
         done = frugal(each, server, other, "--frugal", "exact", *words)
         assert done.code == 0
-        assert "was asked by the rule expected" in done.err
+        assert "was scored by the rule expected" in done.err
     assert done.err.count("\n") == 1, "told once for all parts"
     assert_frame_equal(table(run), table(plain))
     assert sy.vote(run, other)["answer"].to_list() == verdicts_with_all_scores(run, other)

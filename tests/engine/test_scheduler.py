@@ -96,7 +96,7 @@ def test_workers_that_never_start_are_not_waited_for_for_ever(monkeypatch: pytes
     monkeypatch.setattr(scheduler, "LIMIT", -1.0)
     office = Office()
     monkeypatch.setattr(office, "wait", lambda workers, seconds: [])
-    with pytest.raises(SettingError, match="no worker has started"):
+    with pytest.raises(SettingError, match="no worker started within"):
         list(Scheduler(office, [Number(1)], 1).run())
 
 
@@ -109,7 +109,7 @@ def test_that_nobody_works_yet_is_said_once_with_what_a_worker_takes(monkeypatch
         return workers[:1] if len(asked) > 3 else []
 
     monkeypatch.setattr(office, "wait", wait)
-    match = r"no worker has started in -1 s \(each takes 1 GPU\): waiting for room"
+    match = r"no worker started within -1 s \(each takes 1 GPU\): waiting for room"
     with pytest.warns(SteelyardWarning, match=match) as said:
         assert len(list(Scheduler(office, parts(2), 1, need="each takes 1 GPU").run())) == 2
     assert len(said) == 1

@@ -73,7 +73,7 @@ def test_files_are_scored_together_into_a_run_that_has_a_name(written: Callable[
     ]
     unnamed = steelyard("score", *files, "--verifier", "logprob")
     assert unnamed.code == 2
-    assert "name a run folder with -o" in unnamed.err
+    assert "name the folder of a run with -o" in unnamed.err
     done = steelyard("score", *files, "--verifier", "logprob", "-o", "run", "--json")
     assert (done.code, json.loads(done.out)["new"]) == (0, 2)
     again = steelyard("score", "run", files[0], "--verifier", "logprob")

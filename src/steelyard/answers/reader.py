@@ -48,7 +48,7 @@ _INTEGER = r"^(?:0|-?[1-9][0-9]{0,15})$"  # an integer is its own normal form
 
 
 class AnswerReader:
-    """Reads answers of one kind: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN or auto."""
+    """Reads answers of one kind; `auto` is decided by the golds, answers or responses."""
 
     def __init__(self, kind: str = AUTO, *, named: bool = True) -> None:
         """`named=False`: the kind comes from a plan, not from the user (see `drops_placeholders`)."""

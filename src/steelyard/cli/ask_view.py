@@ -169,7 +169,7 @@ def show_turns(outcome: CascadeAsked) -> None:
         for turn in outcome.turns
     ]
     heads = ("source", "asked", "samples", "tokens", "cost", "why")
-    print_table(f"Who was asked: {outcome.described}", heads, rows, text=True)
+    print_table(f"Sources asked: {outcome.described}", heads, rows, text=True)
     if outcome.cost is None:
         console.say("Cost: unknown, because the plan was made from a column of costs and has no prices.")
     else:

@@ -62,10 +62,8 @@ LayoutName = Annotated[
         autocompletion=complete_layout,
     ),
 ]
-KINDS = (
-    "Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN. auto uses "
-    "the plan's kind, or detects it from the gold answers, answers or responses."
-)
+KIND = "Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN."
+KINDS = f"{KIND} auto uses the plan's kind, or detects it from the gold answers, answers or responses."
 Answers = Annotated[str, typer.Option("--answers", metavar="KIND", help=KINDS, autocompletion=complete_kind)]
 Labels = Annotated[
     str,
@@ -79,8 +77,7 @@ Labels = Annotated[
 ANSWERS_BY_PROMPT = typer.Option(
     "--answers",
     metavar="KIND",
-    help="Kind of answer: math, number, choice, text, code, json, date, yes-no, exact or re:PATTERN. Default: the "
-    "kind of the prompt, or else of the gold answers.",
+    help=f"{KIND} Default: the kind of the prompt, or else of the gold answers.",
     show_default=False,
     autocompletion=complete_kind,
 )

@@ -131,7 +131,7 @@ class Scheduler(Generic[P]):
             )
         if seconds > WARNING and not self.warned:
             self.warned = True
-            text = f"no worker has started in {WARNING:.0f} s{self.need}: waiting for room, {LIMIT:.0f} s at most"
+            text = f"no worker started within {WARNING:.0f} s{self.need}: waiting for room, {LIMIT:.0f} s at most"
             warnings.warn(text, SteelyardWarning, stacklevel=2)
 
     def _check_minimum(self) -> None:

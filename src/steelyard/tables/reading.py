@@ -58,8 +58,8 @@ def read(
     responses of a question with the same text, which a verifier need not score twice. `rename` maps your column names
     to Steelyard's.
     `answers` is the kind of answer, which decides how answers are read from a column `response` and which of them
-    are the same: math, number, choice, text, code, json, date, yes-no, exact, re:PATTERN, or auto, which decides by the
-    golds, else by the answers or responses, and reports any kind but math in one line. A gold answer may be a worked
+    are the same: one of those in docs/answers.md (math, choice ...), re:PATTERN, or auto, which decides by the golds,
+    else by the answers or responses, and reports any kind but math in one line. A gold answer may be a worked
     solution, or a list of accepted answers.
     An answer with contradictory labels in `correct` gets the majority label, with a warning; `labels="strict"` refuses
     it.

@@ -317,4 +317,4 @@ def test_a_plan_of_another_model_is_used_with_a_warning(upstream: FaultUpstream,
     table = sy.simulate(60, 8, seed=1).rename({"score": "self_logprob"}).with_columns(llm=pl.lit("another"))
     sy.LogitVote().fit(labelled(table, score="self_logprob")).save(tmp_path / "plan.json")
     words = ("--upstream", upstream.url, "--model", "m", "--plan", tmp_path / "plan.json")
-    assert "fitted on responses of another, these are of m" in steelyard("ask", QUESTION, *words).err
+    assert "fitted on responses of another, but these are from m" in steelyard("ask", QUESTION, *words).err

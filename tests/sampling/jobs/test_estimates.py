@@ -105,4 +105,4 @@ def test_an_interrupted_probe_prints_the_command_that_goes_on(tmp_path: Path) ->
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, "Traceback" in err) == (130, False), err
     assert "Spent: " in out
-    assert "To go on:" in out
+    assert "To resume:" in out

@@ -200,7 +200,7 @@ def test_another_rule_or_plan_goes_on_from_the_scores_that_are_there_and_says_so
     done = frugal(run, server, other, "--frugal", "exact")
     assert set(questions_asked(server).values()) == {1}
     assert done.code == 0
-    assert "was asked by the rule expected" in done.err
+    assert "was scored by the rule expected" in done.err
     assert f"from the {first['new']} existing scores" in done.err
     assert sy.vote(run, other)["answer"].to_list() == verdicts_with_all_scores(run, other)
 

@@ -219,7 +219,7 @@ def test_columns_that_cannot_be_kept_are_named_and_names_are_mapped(here: Path) 
     assert (scored.run, scored.new) == (Path("run"), 120)
     assert "meta" not in pl.read_parquet_schema("run/table.parquet")
     for nameless in (TABLE, "*.jsonl", "grid:smol-misled", "-"):
-        with pytest.raises(sy.SettingError, match="name a run folder with -o"):
+        with pytest.raises(sy.SettingError, match="name the folder of a run with -o"):
             sy.score(nameless, "logprob")
     with pytest.raises(sy.TableError, match="no such file: mistyped"):
         sy.score("mistyped", "logprob")

@@ -185,7 +185,7 @@ def test_an_upstream_that_dies_in_the_middle_leaves_the_others_going_and_goes_on
     assert process.returncode == 2, out
     assert "bee: " in err
     assert "run the same command again" in err
-    assert "To go on:" in out
+    assert "To resume:" in out
     there = said(tmp_path)
     assert {name: sum(key[1] == name for key in there) for name in ("ant", "cat")} == {"ant": 60, "cat": 60}
     samples = {(q, i) for (q, who, i), text in there.items() if who == "bee" and text is not None}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,6 +29,10 @@ GOLDEN = Path(__file__).parent / "golden"
 QUESTION = "What is 1 + 1?"
 STEPS = ["Add them.\nThat is a sum.", "So it is 2."]
 TOKEN = {protocol.verifiers[0].name: protocol for protocol in all_protocols() if isinstance(protocol, TokenProtocol)}
+CHAT = {protocol.verifiers[0].name: protocol for protocol in all_protocols() if isinstance(protocol, ChatProtocol)}
+OTHERS: dict[str, ChatProtocol | RecordedProtocol] = {
+    protocol.verifiers[0].name: protocol for protocol in all_protocols() if not isinstance(protocol, TokenProtocol)
+}
 HOSTILE = (
     "<extra_0>", "ки", " ки", "ккии", "к ки и", "<|im_start|>", "<|im_end|>\n<|im_start|>assistant\n",
     " \n\n\n\n", "  \n\n\n\n\n\n\n\n",
@@ -69,10 +72,10 @@ def test_the_scores_read_are_the_golden_ones(name: str) -> None:
     assert read == pytest.approx(golden["scores"], rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("protocol", "name", "what"), [(p_true, "p-true", "alternatives"), (logprob, "logprob", "sample")]
-)
-def test_what_the_llm_says_of_itself_is_read_as_the_golden_files_have_it(protocol: Any, name: str, what: str) -> None:
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_an_llm_says_is_read_as_the_golden_files_have_it(name: str) -> None:
+    protocol = OTHERS[name]
+    what = "alternatives" if isinstance(protocol, ChatProtocol) else "sample"
     for case in json.loads((GOLDEN / f"{name}.read.json").read_text())["cases"]:
         read = protocol.read(case[what])
         assert read == (None if case["scores"] is None else pytest.approx(case["scores"], rel=1e-12))
@@ -179,19 +182,26 @@ def test_the_splits_are_what_the_docs_say() -> None:
         split("x", "lines")
 
 
-def test_the_question_of_p_true_is_the_golden_one() -> None:
-    (message,) = p_true.render(QUESTION, ["1 + 1 = 2.\n\nThe answer is 2."])
-    assert message["content"] + "\n" == (GOLDEN / "p-true.txt").read_text()
+@pytest.mark.parametrize("name", CHAT)
+def test_the_messages_of_a_chat_verifier_are_the_golden_ones(name: str) -> None:
+    messages = CHAT[name].render(QUESTION, ["1 + 1 = 2.\n\nThe answer is 2."])
+    assert "\n-----\n".join(message["content"] for message in messages) + "\n" == (GOLDEN / f"{name}.txt").read_text()
+
+
+@pytest.mark.parametrize("name", CHAT)
+@given(question=mixed, solution=mixed)
+def test_no_message_of_a_chat_verifier_has_a_special_token(name: str, question: str, solution: str) -> None:
+    content = "".join(message["content"] for message in CHAT[name].render(question, [solution]))
+    for special in ("<|im_start|>", "<|im_end|>", "<|eot_id|>", "<extra_0>", "</s>", "<s>", "|>"):
+        assert special not in content
 
 
 @given(question=mixed, solution=mixed)
-def test_no_text_closes_the_lines_of_p_true_or_holds_a_special_token(question: str, solution: str) -> None:
+def test_no_text_closes_the_lines_of_p_true(question: str, solution: str) -> None:
     (message,) = p_true.render(question, [solution])
     content = message["content"]
     mark = content.split("each between two lines that read ")[1][:24]
     assert content.count(mark) == 5
-    for special in ("<|im_start|>", "<|im_end|>", "<|eot_id|>", "<extra_0>", "</s>", "<s>", "|>"):
-        assert special not in content
 
 
 def test_p_true_is_read_from_the_alternatives() -> None:

@@ -58,7 +58,7 @@ CONFLICT: dict[str, Any] = {"question": [7, 7], "correct": [True, False], "label
         ({"question": [[1]], "answer": [[1]]}, "question has shape"),
         ({"question": [1], "answer": ["x"]}, "numpy.unique"),
         ({"question": [1], "answer": [0.5]}, "numpy.unique"),
-        ({"question": [1], "answer": [-2]}, "holds -2"),
+        ({"question": [1], "answer": [-2]}, "contains -2"),
         ({"question": [1], "answer": [0], "scores": [1.5]}, r"sigmoid\(scores\)"),
         ({"question": [1], "answer": [0], "scores": [float("inf")]}, "outside"),
         ({"question": [1], "answer": [0], "scores": ["high"]}, "not numbers"),

@@ -189,7 +189,7 @@ def planned(
     counted = voter.samples_ is None and not rule_applies(voter)  # else the plan says how many samples to draw
     if fitted and voter.learns and not voter.weighs_sources and counted and fitted.n != n * upstreams:
         _warn(
-            f"the plan was fitted at {fitted.n} samples per question, this vote is over {n * upstreams}: "
+            f"the plan was fitted at {fitted.n} samples per question, but this vote uses {n * upstreams}: "
             f"ask with -n {max(1, fitted.n // upstreams)}"
         )
     if fitted and voter.learns and fitted.llm not in (None, model):

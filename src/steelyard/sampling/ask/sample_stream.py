@@ -54,8 +54,8 @@ async def samples_of(request: SampleRequest) -> AsyncGenerator[Draw]:
         abilities = await probe(client, request.sampling, wanted=1)
         if request.needed and not abilities.logprobs:
             raise UpstreamError(
-                f"{request.address.base} gives no log-probabilities, which the plan's score {request.needed!r} is made "
-                "of: ask another server, or without --plan"
+                f"{request.address.base} returns no log-probabilities, which the plan's score {request.needed!r} "
+                "needs: use another server, or leave out --plan"
             )
         async with aclosing(request_samples(client, request.sampling, abilities, request.prompt)) as stream:
             async for draw in stream:
@@ -166,7 +166,7 @@ def without_empty(samples: list[Draw], requests: Sequence[SampleRequest]) -> lis
         own = [draw for draw in samples if draw.source == request.name]
         if request.name and own and not any(draw.choice for draw in own):
             warnings.warn(
-                f"{request.name} gave no sample, so the vote is without it: {own[0].reason}",
+                f"{request.name} gave no sample, so the vote leaves it out: {own[0].reason}",
                 SteelyardWarning,
                 stacklevel=2,
             )

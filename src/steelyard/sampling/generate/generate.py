@@ -147,7 +147,7 @@ class Generate:
         if progress.failed > self.allowed.count:
             raise UpstreamError(
                 f"{progress.failed} of {progress.wanted} samples failed, more than --max-failures {self.allowed.text}; "
-                f"the last reason: {progress.reason}; the others are saved: fix it and run the same command again"
+                f"the last reason: {progress.reason}; the others are safe: fix it and run the same command again"
             )
 
     async def _tick(self, asker: Asker | None) -> None:

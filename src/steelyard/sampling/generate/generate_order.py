@@ -60,7 +60,7 @@ class How:
         need_numbers(concurrency=self.concurrency)
         smallest = min(self.concurrency, self.start)
         if smallest < 1:
-            raise SettingError(f"cannot have {smallest} requests at once: --concurrency is at least 1")
+            raise SettingError(f"--concurrency must be at least 1, not {smallest}")
 
 
 class GenerateOptions(TypedDict, total=False):

@@ -111,7 +111,7 @@ def opened_run(
     if not is_run(source):
         return imported(source, output, rename, layout, protocol)
     if output is not None or rename or layout:
-        raise SettingError(f"{source} is a run already, with columns of its own: omit -o, --rename and --layout")
+        raise SettingError(f"{source} is already a run, with its own columns: omit -o, --rename and --layout")
     return Run.open(Path(source), write=True)
 
 

@@ -6,6 +6,7 @@ A protocol is two pure functions. `render` lays out a question and its steps; `r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,6 +22,8 @@ Message: TypeAlias = dict[str, str]
 TOKEN_HEAD = "token-head"  # Linear-ReLU-Linear(2) on every token  # noqa: S105
 VALUE_HEAD = "value-head"  # Linear(1) on every token
 WORDS = "words"  # the language model's own logits of two words
+# <|im_end|>, <s>, </s>, <extra_0>, <start_of_turn>, <｜User｜>, [INST], [/INST], <<SYS>>
+LIKE_SPECIAL = re.compile(r"<(?=[<|｜/]{0,2}[\w ▁-]{1,60}[|｜]?>)|[|｜](?=>)|\[(?=/?[A-Z_]{3,40}\])")
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,15 @@ def problem_of(_name: str, thing: object) -> str | None:
     if not isinstance(thing, TokenProtocol | ChatProtocol | RecordedProtocol) or not thing.verifiers:
         return "it must be a TokenProtocol, a ChatProtocol or a RecordedProtocol with at least one verifier"
     return None
+
+
+def plain_text(text: str) -> str:
+    """Text from outside for a prompt: whatever looks like a special token is opened up by a space.
+
+    >>> plain_text("<|im_end|> a < b [/INST] x[1]")
+    '< |im_end| > a < b [ /INST] x[1]'
+    """
+    return LIKE_SPECIAL.sub(lambda match: f"{match[0]} ", text)
 
 
 def sigmoid(x: Array) -> Array:

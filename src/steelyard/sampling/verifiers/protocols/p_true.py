@@ -7,11 +7,10 @@ like a special token of any chat layout is opened up by a space, because the ser
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from steelyard.sampling.verifiers.protocol import ChatProtocol, Message, Verifier
+from steelyard.sampling.verifiers.protocol import ChatProtocol, Message, Verifier, plain_text
 
 ASK = (
     "Below are a problem and a proposed solution to it, each between two lines that read {mark}. "
@@ -19,22 +18,11 @@ ASK = (
     "Problem:\n{mark}\n{question}\n{mark}\n\nProposed solution:\n{mark}\n{solution}\n{mark}\n\n"
     "Is the final answer of the proposed solution correct? Reply with one word, True or False."
 )
-# <|im_end|>, <s>, </s>, <extra_0>, <start_of_turn>, <｜User｜>, [INST], [/INST], <<SYS>>
-LIKE_SPECIAL = re.compile(r"<(?=[<|｜/]{0,2}[\w ▁-]{1,60}[|｜]?>)|[|｜](?=>)|\[(?=/?[A-Z_]{3,40}\])")
-
-
-def plain(text: str) -> str:
-    """Open up whatever looks like a special token.
-
-    >>> plain("<|im_end|> a < b [/INST] x[1]")
-    '< |im_end| > a < b [ /INST] x[1]'
-    """
-    return LIKE_SPECIAL.sub(lambda found: f"{found[0]} ", text)
 
 
 def render(question: str, steps: Sequence[str]) -> list[Message]:
     """The one message that asks."""
-    question, solution = plain(question), plain("\n\n".join(steps))
+    question, solution = plain_text(question), plain_text("\n\n".join(steps))
     mark = "=" * 8 + sha256(f"{question}\0{solution}".encode("utf-8", "replace")).hexdigest()[:16]
     return [{"role": "user", "content": ASK.format(mark=mark, question=question, solution=solution)}]
 

@@ -18,7 +18,7 @@ from steelyard.sampling.verifiers.tokens import Tokens, model_folder
 def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None:
     """Refuse to run a verifier where it cannot, before anything is loaded."""
     if at and local:
-        raise SettingError("--upstream and --local exclude each other: give one of them")
+        raise SettingError("--upstream and --local cannot be combined: give one of them")
     if isinstance(protocol, RecordedProtocol) and (at or local):
         raise SettingError(f"{name} reads what the run recorded and sends no request: omit --upstream and --local")
     if isinstance(protocol, ChatProtocol) and not at:
