@@ -103,7 +103,7 @@ def test_a_verifier_is_fetched_by_name_without_its_code(tmp_path: Path) -> None:
     folder = tiny.qwen_prm(tmp_path / "qwen")
     code = f"""
 import json, pathlib
-from steelyard.sampling.verifiers.runners.model_reader import model_folder
+from steelyard.sampling.verifiers.tokens import model_folder
 folder = model_folder({name!r})
 print("FOUND", json.dumps(sorted(str(file) for file in folder.iterdir())))
 """
