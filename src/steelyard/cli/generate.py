@@ -47,7 +47,15 @@ def run(
     upstream: Upstreams,
     output: Annotated[Path, output_option("the folder of the run", "RUN")],
     model: Models = None,
-    n: Annotated[int, n_option("Drawn from each upstream")] = 32,
+    n: Annotated[int | None, n_option("Drawn from each upstream. Default: from --plan, or 32")] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw as many samples per question as this plan of 'plan-budget' or 'fit' was made for.",
+            show_default=False,
+        ),
+    ] = None,
     temperature: Temperature = 0.7,
     top_p: TopP = 0.9,
     max_tokens: Annotated[int, typer.Option("--max-tokens", metavar="TOKENS", help="Max tokens per sample.")] = 2048,

@@ -112,6 +112,25 @@ class VerbGroup(TyperGroup):
         """The options, for the help."""
         return without_types(super().get_params(ctx))
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Print the panels. Typer's own help looks the same, and loads a Markdown parser first."""
+        from rich.console import Console
+        from rich.padding import Padding
+        from rich.panel import Panel
+        from rich.table import Table
+
+        console = Console(highlight=False, markup=False)
+        records = [parameter.get_help_record(ctx) for parameter in self.get_params(ctx)]
+        console.print(Padding(self.get_usage(ctx), 1), style="bold")
+        console.print(Padding(self.help or "", (0, 1, 1, 1)))
+        for title, rows in {"Options": dict(filter(None, records)), **PANELS}.items():
+            table = Table.grid(padding=(0, 2))
+            table.add_column(style="bold cyan", no_wrap=True, min_width=max(map(len, VERBS)))
+            for name, summary in rows.items():
+                table.add_row(name, summary)
+            console.print(Panel(table, title=title, title_align="left", border_style="dim"))
+        console.print(Padding(self.epilog or "", 1))
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Load the verb that is named."""
         name, _, rest = super().resolve_command(ctx, args)

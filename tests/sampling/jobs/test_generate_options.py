@@ -22,7 +22,7 @@ def test_the_signature_lists_every_option_with_its_type_and_default(function: Ca
     shown = inspect.signature(function).parameters
     assert [shown[each.name] for each in PARAMETERS] == PARAMETERS
     assert not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in shown.values())
-    assert shown["n"].annotation is int
+    assert shown["seed"].annotation is int
     assert shown["upstream"].default is inspect.Parameter.empty
 
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, Signature, signature
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Required, TypedDict, TypeVar, Unpack, cast, get_type_hints
 
@@ -13,14 +14,16 @@ import polars as pl
 
 from steelyard.answers.auto_kind import Evidence, choose_kind
 from steelyard.answers.extract import AUTO, check_kind
-from steelyard.foundation.errors import SettingError, SteelyardNote, SteelyardWarning, need_numbers
+from steelyard.foundation.errors import PlanError, SettingError, SteelyardNote, SteelyardWarning, need_numbers
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import Sampling
+from steelyard.sampling.ask.prepare import planned_counts
 from steelyard.sampling.llm.pace import START
 from steelyard.sampling.llm.upstreams import Named, Upstream, read_upstreams
 from steelyard.sampling.progress import Allowed
 from steelyard.tables.prompts import Template, read_template
 from steelyard.tables.question_files import fingerprint, read_questions
+from steelyard.voting.methods import load
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 LEAST = 0.01  # seconds of the shortest timeout
@@ -68,7 +71,8 @@ class GenerateOptions(TypedDict, total=False):
 
     upstream: Required[Named]
     model: Named | None
-    n: int
+    n: int | None
+    plan: str | Path | None
     temperature: float
     top_p: float
     max_tokens: int
@@ -88,7 +92,8 @@ class GenerateOptions(TypedDict, total=False):
 
 
 DEFAULTS = {field.name: field.default for kind in (Limits, How, Sampling) for field in fields(kind)}
-DEFAULTS |= {"upstream": Parameter.empty, "model": None, "key_env": "OPENAI_API_KEY"}
+SAMPLES = Sampling.n  # per question, without -n and without a plan
+DEFAULTS |= {"upstream": Parameter.empty, "model": None, "n": None, "key_env": "OPENAI_API_KEY"}
 PARAMETERS = [
     Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=annotation)
     for name, annotation in get_type_hints(GenerateOptions).items()
@@ -98,8 +103,8 @@ PARAMETERS = [
 def with_defaults(options: GenerateOptions) -> GenerateOptions:
     """All options; one that is missing or unknown is a TypeError, as in any call.
 
-    >>> with_defaults({"upstream": "local"})["n"]
-    32
+    >>> with_defaults({"upstream": "local"})["retries"]
+    2
     """
     bound = Signature(PARAMETERS).bind(**options)
     bound.apply_defaults()
@@ -129,8 +134,11 @@ class GenerateOrder:
 def read_order(questions: str | Path, **options: Unpack[GenerateOptions]) -> tuple[GenerateOrder, pl.DataFrame]:
     """Read and check the options of `generate`, and the questions, before anything is created."""
     values = with_defaults(options)
-    n, temperature, max_failures = values["n"], values["temperature"], values["max_failures"]
-    upstreams = read_upstreams(values["upstream"], values["model"], values["key_env"], n)
+    temperature, max_failures = values["temperature"], values["max_failures"]
+    upstreams = read_upstreams(values["upstream"], values["model"], values["key_env"], values["n"] or SAMPLES)
+    n = SAMPLES if values["n"] is None else values["n"]
+    if values["plan"] is not None:
+        n = planned_n(values["plan"], values["n"], tuple(one.name for one in upstreams if one.name))
     first = Sampling(upstreams[0].model, n, temperature, values["top_p"], values["max_tokens"], values["seed"])
     limits = Limits(values["retries"], values["try_timeout"], values["sample_timeout"])
     how = How(
@@ -154,6 +162,38 @@ def read_order(questions: str | Path, **options: Unpack[GenerateOptions]) -> tup
         kind, alone.url if alone else "", Path(questions).name, sources=sources,
     )  # fmt: skip
     return GenerateOrder(upstreams, first, template, how, manifest), question_set.table
+
+
+def planned_n(plan: str | Path, n: int | None, names: tuple[str, ...]) -> int:
+    """The number of samples per question and upstream that a plan was made for.
+
+    That is what `plan-budget` bought, the cap of the stopping rule, or the number that the method was fitted at.
+    """
+    method = load(plan)
+    if n is not None:
+        raise SettingError(f"-n and --plan both set the number of samples: leave out -n to draw as many as {plan} says")
+    if method.cascade_:
+        raise PlanError(
+            f"{plan} is a cascade, which decides after every sample whether to ask the next LLM: 'steelyard ask' and "
+            "'steelyard serve' follow it; to sample all of its LLMs, use -n instead of --plan"
+        )
+    made_for = method.stopping_.cap if method.stopping_ else method.fitted_on_.n if method.fitted_on_ else None
+    if not (method.samples_ or made_for):
+        raise PlanError(f"{plan} does not say how many samples it was made for: use -n instead")
+    bought = method.samples_ or {"": made_for or 0}
+    counts = planned_counts(bought, names or ("",))
+    if unknown := [name for name in names or ("",) if name not in counts]:
+        raise PlanError(
+            f"{plan} draws samples of {', '.join(bought)}, not of {', '.join(unknown) or 'an unnamed upstream'}: "
+            f"name the upstreams as it does, --upstream {next(iter(bought))}=URL"
+        )
+    if len(set(counts.values())) > 1:
+        fewest = sorted(counts.items(), key=itemgetter(1))
+        raise PlanError(
+            f"{plan} draws different numbers of samples, and one command draws the same from all: generate into one "
+            f"run one LLM at a time, the fewest first ({', '.join(f'{name} {count}' for name, count in fewest)})"
+        )
+    return next(iter(counts.values()))
 
 
 def _kind(answers: str | None, template: Template, questions: pl.DataFrame) -> str:
