@@ -116,11 +116,14 @@ def _procedure(method: Method | None, n: int, test: LabelledPool, resamples: int
         return "vote"
     counted = method.ties_by_score
     formula = method.exact_subsets if method.exact_subsets in FORMULAS else None
+    if test.similarity is not None:
+        formula = formula if formula == "pass-at-n" else None  # the others are about equal answers
     if n == 1 and (counted or formula):
         return "one sample"
     if formula:
         return formula
-    added = counted and method.independent_weights() and method.mix_ is None  # a mix breaks ties by scores of its own
+    added = test.similarity is None and counted and method.independent_weights()
+    added = added and method.mix_ is None  # a mix breaks ties by scores of its own
     return "add" if added else "vote again"
 
 

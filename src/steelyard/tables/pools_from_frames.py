@@ -19,6 +19,7 @@ from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_key
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.pool import LabelledPool, Origin, Pool
 from steelyard.voting.pools.scores import checked_scores
+from steelyard.voting.pools.similarity import Similarity
 
 # Texts are compared by a 64-bit hash. With a secret seed, collisions between the texts of a question
 # cannot be constructed, and by chance they occur once in 10^19 pairs.
@@ -158,6 +159,9 @@ def join(pools: Sequence[Pool]) -> Pool:
         tokens=None if first.tokens is None else np.concatenate([cast(Floats, pool.tokens) for pool in pools]),
         text=None if first.text is None else np.concatenate([cast(Ints, pool.text) for pool in pools]),
         asked=joined_asked(pools),
+        similarity=None
+        if first.similarity is None
+        else Similarity.join([cast(Similarity, p.similarity) for p in pools]),
         base=np.concatenate([pool.base + offset for pool, offset in zip(pools, answers, strict=False)]),
         width=np.concatenate([pool.width for pool in pools]),
         questions=pl.concat([pool.questions for pool in pools]),

@@ -6,6 +6,9 @@
 - Negative totals are fine: argmax is argmax. A lone answer wins whatever its weight.
 - Ties: higher total score (a missing score counts as the question's mean), then more votes,
   then the answer seen first. Best-of-n has used the scores already and passes over them (`by_score=False`).
+- In a pool with a similarity (pools/similarity.py) a weight also counts for similar answers, as much as they are alike:
+
+    winner(question) = argmax over answers k of  sum over responses i of  w_i K(k, answer of i)
 """
 
 from __future__ import annotations
@@ -19,12 +22,15 @@ from steelyard.foundation.cores import usable_cores
 from steelyard.foundation.errors import SettingError
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import Pool
+from steelyard.voting.pools.similarity import ALIKE
 from steelyard.voting.pools.verdicts import Verdicts
 
 WORTH_A_THREAD = 1_000_000  # responses
 
 
-def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int | None = None) -> Verdicts:
+def tally(
+    pool: Pool, weights: ArrayLike, *, by_score: bool = True, spread: bool = True, threads: int | None = None
+) -> Verdicts:
     """Count one weight per response into one verdict per question.
 
     Two moderate scores for 7 outweigh one high score for 3, until low scores count against:
@@ -35,7 +41,8 @@ def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int
 
     The result does not depend on `threads` (default: one for each million responses, at most
     one per core) nor on the order of a question's responses: weights are rounded to a quantum at which
-    tens of thousands of them add without error (kernels/totals.py).
+    tens of thousands of them add without error (kernels/totals.py). With `spread=False` the weights already contain
+    what similar answers add.
     """
     from steelyard.voting import kernels
 
@@ -49,6 +56,11 @@ def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int
     scores = pool.scores if pool.scores is not None and by_score else np.empty(0)
     read = (pool.starts, pool.width, pool.answer, kernels.read_only(w), kernels.read_only(scores))
     written = (code, total, margin, positive, votes, cast)
+    if pool.similarity is not None:
+        support = np.zeros(size)
+        blocks = (pool.similarity.begin, pool.similarity.values, spread, ALIKE)
+        _need_finite(kernels.tally_similar(*read, *blocks, *written, support))
+        return Verdicts(pool, *written, support=support)
 
     def count(begin: int, end: int) -> bool:
         return bool(kernels.tally(*read, begin, end, *written))
@@ -61,9 +73,29 @@ def tally(pool: Pool, weights: ArrayLike, *, by_score: bool = True, threads: int
         cuts = np.linspace(0, size, workers + 1).astype(int)
         with ThreadPoolExecutor(workers) as executor:
             finite = all(list(executor.map(count, cuts[:-1], cuts[1:])))
+    _need_finite(finite)
+    return Verdicts(pool, *written)
+
+
+def _need_finite(finite: bool) -> None:
     if not finite:
         raise SettingError("weights must be finite: clip the scores, or give missing ones the weight of the prior")
-    return Verdicts(pool, code, total, margin, positive, votes, cast)
+
+
+def smoothed(pool: Pool, by_answer: ArrayLike) -> NDArray[np.float64]:
+    """Return sum_j K(k, j) x_j for every answer k, of values x [K], question by question in the order of the codes.
+
+    Without a similarity these are the values themselves.
+    """
+    from steelyard.voting import kernels
+
+    x = np.asarray(by_answer, np.float64)
+    if pool.similarity is None:
+        return x
+    out = np.zeros(len(x))
+    offsets = np.cumsum(pool.width) - pool.width
+    kernels.smooth(pool.similarity.begin, pool.width, offsets, pool.similarity.values, x, out)
+    return out
 
 
 def answer_totals(pool: Pool, weights: ArrayLike) -> tuple[NDArray[np.float64], Ints]:

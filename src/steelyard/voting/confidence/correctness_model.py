@@ -156,7 +156,7 @@ class CorrectnessBySamples:
 def winners(features: AnswerFeatures, chance: Vector) -> tuple[Vector, Vector, Ints]:
     """Return log-odds [Q'] and features [Q', 2] of each question's likeliest answer, and where it stands."""
     winner = features.winners(chance)
-    inside = np.clip(chance[winner], SURE, 1 - SURE)
+    inside = np.clip(features.of_like_answers(chance)[winner], SURE, 1 - SURE)
     return (
         np.log(inside) - np.log1p(-inside),
         np.stack((features.x[winner, BEST], np.log(features.sizes)), axis=1),

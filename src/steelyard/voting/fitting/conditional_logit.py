@@ -20,6 +20,9 @@ scores, whatever these are. The penalties on mean, best, sum and share are in un
 those on the last two are the heaviest: sums are right where samples are independent, and those of a language model are
 not. How heavy the last three are is cross-validated. Votes and scores may only count for an answer: where the likeliest
 coefficient is negative the feature is left out, and with the sum the share that its offset multiplies.
+
+In a pool with a similarity K (pools/similarity.py) a response counts K(k, i) times for answer k in every sum and mean,
+and several answers of a question may be correct: P(correct) is the sum of theirs.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +38,8 @@ from numpy.typing import NDArray
 from steelyard.voting.fitting.solvers import Objective, maximise, ridge
 from steelyard.voting.pools.arrays import Bools, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.similarity import Similarity
+from steelyard.voting.tally import smoothed
 
 VOTES_PENALTY = 5.0  # on votes, in their own units: a standard deviation of 0.45 around the majority vote
 MEAN_PENALTY = 1.0  # on the mean score; both were chosen on the grid, where they cost nothing (docs/accuracy.md)
@@ -55,6 +61,7 @@ class AnswerFeatures:
     question: Ints  # [Q']
     x: NDArray[np.float64]  # [K, 5]
     correct: Bools  # [K] all False without labels
+    similarity: Similarity | None = None  # of the answers that are here, question by question [Q']
 
     @cached_property
     def sizes(self) -> Ints:
@@ -64,7 +71,19 @@ class AnswerFeatures:
     def take(self, keep: Bools) -> AnswerFeatures:
         """Keep some of the questions [Q']."""
         rows, sizes = np.repeat(keep, self.sizes), self.sizes[keep]
-        return AnswerFeatures(np.cumsum(sizes) - sizes, self.question[keep], self.x[rows], self.correct[rows])
+        alike = None if self.similarity is None else self.similarity.take(keep)
+        return AnswerFeatures(np.cumsum(sizes) - sizes, self.question[keep], self.x[rows], self.correct[rows], alike)
+
+    def of_like_answers(self, chance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the chance that an answer or one like it is the choice [K]: sum_j K(k, j) chance_j."""
+        if self.similarity is None:
+            return chance
+        from steelyard.voting import kernels
+
+        total = np.zeros(len(chance))
+        alike = self.similarity
+        kernels.smooth(alike.begin, self.sizes, self.starts, alike.values, np.ascontiguousarray(chance), total)
+        return np.minimum(total, 1.0)
 
     @cached_property
     def open(self) -> Bools:
@@ -87,7 +106,7 @@ class AnswerFeatures:
 def answer_features(pool: Pool, z: NDArray[np.float64]) -> AnswerFeatures:
     """Gather the answers of a pool; z [R] is finite and multiples of the tally's quantum."""
     sums = answer_sums(pool, z)
-    present = sums.n > 0
+    present = sums.given > 0
     which = np.repeat(np.arange(pool.n_questions), pool.width)[present]
     question, starts = np.unique(which, return_index=True)
     size = pool.sizes[which]
@@ -101,7 +120,22 @@ def answer_features(pool: Pool, z: NDArray[np.float64]) -> AnswerFeatures:
     correct = np.zeros(len(which), bool)
     if isinstance(pool, LabelledPool):
         correct = pool.answer_correct[pool.base[which] + np.flatnonzero(present) - sums.offsets[which]]
-    return AnswerFeatures(starts, question, x, correct)
+    alike = None if pool.similarity is None else _blocks_of(pool, present, question)
+    return AnswerFeatures(starts, question, x, correct, alike)
+
+
+def _blocks_of(pool: Pool, present: Bools, questions: Ints) -> Similarity:
+    """The similarity of the answers that were given [K], in the questions that have any."""
+    similarity = cast(Similarity, pool.similarity)
+    ends = np.cumsum(pool.width)
+    if present.all():
+        return similarity.take(questions)
+    blocks = []
+    for q in questions.tolist():
+        here = np.flatnonzero(present[ends[q] - pool.width[q] : ends[q]])
+        blocks.append(similarity.block(q, int(pool.width[q]))[np.ix_(here, here)].ravel())
+    sizes = np.array([len(block) for block in blocks], np.int64)
+    return Similarity(np.concatenate([*blocks, np.empty(0, np.float32)]), np.cumsum(sizes) - sizes)
 
 
 @dataclass(frozen=True)
@@ -109,7 +143,8 @@ class AnswerSums:
     """What the responses of each answer add up to; answers that were not given are included."""
 
     offsets: Ints  # [Q] where each question's answers begin
-    n: Ints  # [places] votes
+    given: Ints  # [places] responses that gave it
+    n: NDArray[Any]  # [places] its votes: those responses, and similar ones as far as they are alike
     score_sum: NDArray[np.float64]  # summed scores
     logit_sum: NDArray[np.float64]  # summed logits
     logit_max: NDArray[np.float64]  # highest logit
@@ -120,15 +155,13 @@ def answer_sums(pool: Pool, z: NDArray[np.float64]) -> AnswerSums:
     from steelyard.voting import kernels
 
     places = int(pool.width.sum())
-    sums = AnswerSums(
-        np.cumsum(pool.width) - pool.width,
-        np.zeros(places, np.int64),
-        *(np.zeros(places) for _ in range(3)),
-    )
-    kernels.add_up_answers(
-        pool.starts, sums.offsets, pool.answer, z, sums.n, sums.score_sum, sums.logit_sum, sums.logit_max
-    )
-    return sums
+    offsets, n = np.cumsum(pool.width) - pool.width, np.zeros(places, np.int64)
+    score_sum, logit_sum, logit_max = (np.zeros(places) for _ in range(3))
+    kernels.add_up_answers(pool.starts, offsets, pool.answer, z, n, score_sum, logit_sum, logit_max)
+    if pool.similarity is None:
+        return AnswerSums(offsets, n, n, score_sum, logit_sum, logit_max)
+    smooth = partial(smoothed, pool)
+    return AnswerSums(offsets, n, smooth(n), smooth(score_sum), smooth(logit_sum), logit_max)
 
 
 def fit_conditional_logit(features: AnswerFeatures, penalty: float) -> Theta:

@@ -11,6 +11,7 @@ from steelyard.voting.kernels.likelihoods import committee_likelihood, log_likel
 from steelyard.voting.kernels.offset_lines import correct_at, intervals, lines
 from steelyard.voting.kernels.question_densities import question_ratios
 from steelyard.voting.kernels.resampling import permutations, resample
+from steelyard.voting.kernels.similar_votes import similar_rivals, smooth, source_similarities, tally_similar
 from steelyard.voting.kernels.subset_chances import best_of, pass_at
 from steelyard.voting.kernels.totals import (
     QUANTIZER,
@@ -54,8 +55,12 @@ __all__ = [
     "read_only",
     "resample",
     "rivals",
+    "similar_rivals",
+    "smooth",
+    "source_similarities",
     "source_weights",
     "tally",
+    "tally_similar",
     "vote_units",
     "votes_together",
 ]

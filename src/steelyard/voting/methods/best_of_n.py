@@ -29,6 +29,8 @@ class BestOfN(Method):
     """
 
     name: ClassVar[str] = "best-of-n"
+    votes_on_similar: ClassVar[bool] = True
+    counts_similar: ClassVar[bool] = True  # the response with the best score wins, not one that is similar
     label: ClassVar[str | None] = "best-of-N"
     colour: ClassVar[str | None] = "#e69f00"
     exact_subsets: ClassVar[str | None] = "best-of-n"

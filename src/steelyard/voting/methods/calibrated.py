@@ -30,6 +30,7 @@ from steelyard.voting.fitting.conditional_logit import (
     FEATURES,
     MAJORITY,
     PENALTIES,
+    AnswerSums,
     Theta,
     answer_features,
     answer_sums,
@@ -74,6 +75,8 @@ class CalibratedVote(RiskControlled, Assessable):
     name: ClassVar[str] = "calibrated"
     colour: ClassVar[str | None] = "#d55e00"
     learns: ClassVar[bool] = True
+    votes_on_similar: ClassVar[bool] = True
+    counts_similar: ClassVar[bool] = True
     fits_majority: ClassVar[bool] = True
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
@@ -110,12 +113,24 @@ class CalibratedVote(RiskControlled, Assessable):
 
         z = self._logits(pool.known_scores)
         sums = answer_sums(pool, z)
+        if pool.similarity is not None:
+            return self._weigh_similar(pool, sums)
         n = np.maximum(sums.n, 1)
         mean = np.where(sums.n > 0, sums.score_sum, 1.0) / n
         extra = self.votes_ * np.log(n) + self.mean_ * np.log(mean) + self.best_ * (sums.logit_max - self.prior_)
         weights = np.empty(pool.n_responses)
         kernels.hand_out(pool.starts, sums.offsets, pool.answer, z, self.slope_, -self.offset_, extra / n, weights)
         return weights
+
+    def _weigh_similar(self, pool: Pool, sums: AnswerSums) -> NDArray[np.float64]:
+        """Hand every answer's total out to its responses in equal parts; it contains what similar answers add."""
+        given = np.maximum(sums.given, 1)
+        n, size = np.maximum(sums.n, 1.0), np.repeat(pool.sizes, pool.width)
+        mean = np.where(sums.given > 0, sums.score_sum, 1.0) / n
+        total = self.votes_ * np.log(n) + self.mean_ * np.log(mean) + self.best_ * (sums.logit_max - self.prior_)
+        total += (self.slope_ * sums.logit_sum - self.offset_ * n) / size
+        index = np.where(pool.readable, pool.spread(sums.offsets) + pool.answer, 0)
+        return np.where(pool.readable, (total / given)[index], 0.0)
 
     def _bounds(self, pool: Pool) -> AnswerBounds | None:
         edge = float(clipped_logit(np.array([1.0]), self.clip)[0])
@@ -202,7 +217,7 @@ class CalibratedVote(RiskControlled, Assessable):
         best = pool.readable & (z == sums.logit_max[index])
         alone = best & (np.bincount(index[best], minlength=len(sums.n))[index] == 1)  # without the best one it falls
         beside = pool.readable & (sums.n[index] > 1) & ~alone
-        n, score_sum = sums.n[index[beside]], sums.score_sum[index[beside]]
+        n, score_sum = np.asarray(sums.n, np.float64)[index[beside]], sums.score_sum[index[beside]]
         adds = (self.votes_ - self.mean_) * np.log(n / (n - 1))
         adds -= self.mean_ * np.log1p(-expit(z[beside]) / score_sum)
         adds += (self.slope_ * z[beside] - self.offset_) / pool.spread(pool.sizes)[beside]

@@ -5,13 +5,14 @@
 s is the source of response i, N_s its samples in the question, z_i the logit of its score, if any. The fit
 (fitting/committee_fit.py) is conditional on all votes and drawn to what the sources' agreement and their accuracy
 suggest. With few labels give it unlabelled responses as well, `fit(labelled, unlabelled=pool)`: then the consensus
-of all questions is where it starts from.
+of all questions is where it starts from. Among similar answers (fitting/similar_sources.py) scores are not read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar, Self, cast
 
 import numpy as np
@@ -30,6 +31,8 @@ from steelyard.voting.fitting.committee_fit import (
     held_out_weights,
 )
 from steelyard.voting.fitting.folds import fold_of
+from steelyard.voting.fitting.similar_sources import PENALTY as SIMILAR_PENALTY
+from steelyard.voting.fitting.similar_sources import SourceSimilarities, fit_similar_sources
 from steelyard.voting.fitting.solvers import Vector
 from steelyard.voting.fitting.source_reliability import Consensus
 from steelyard.voting.fitting.source_votes import SourceVotes
@@ -48,6 +51,7 @@ from steelyard.voting.methods.base.source_vote import (
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.scores import CLIP
+from steelyard.voting.pools.similarity import Similarity
 from steelyard.voting.pools.verdicts import Verdicts
 from steelyard.voting.score_weights import check_clip
 from steelyard.voting.tally import tally
@@ -75,6 +79,7 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
     learns: ClassVar[bool] = True
     fits_majority: ClassVar[bool] = True
     learns_confidence: ClassVar[bool] = True
+    votes_on_similar: ClassVar[bool] = True
     added: ClassVar[tuple[str, ...]] = (
         "reserve", "out_of_fold_confidence_", "out_of_fold_correct_", "reserved_confidence_", "reserved_correct_",
     )  # fmt: skip
@@ -134,13 +139,18 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
         sources = SourceVoices.of(pool, labels=True)
         z, centre, spread = _standardised(pool, sources, self.clip)
         votes = sources.votes(pool, z)
-        consensus, unlabelled = self._consensus(pool, sources, votes)
         fold = fold_of(pool, self.folds, self.seed)
-        self.penalty_ = cross_validate_committee(votes, consensus, unlabelled, fold, self.se_tolerance)
-        theta = fit_committee(votes, committee_prior(votes, consensus, unlabelled), self.penalty_)
         few = np.flatnonzero(fold_of(pool, -(-pool.n_questions // ENOUGH_QUESTIONS), self.seed) == 0)
         some, its_fold = votes.take(few), fold[few]
-        thetas = self._by_fold(some, its_fold, consensus, unlabelled)
+        if pool.similarity is None:
+            consensus, unlabelled = self._consensus(pool, sources, votes)
+            self.penalty_ = cross_validate_committee(votes, consensus, unlabelled, fold, self.se_tolerance)
+            theta = fit_committee(votes, committee_prior(votes, consensus, unlabelled), self.penalty_)
+            thetas = self._by_fold(some, its_fold, consensus, unlabelled)
+        else:
+            agreement = SourceSimilarities.of(self._all_votes(pool, sources, votes)).agreement()
+            self.penalty_, theta = SIMILAR_PENALTY, fit_similar_sources(votes, agreement)
+            thetas = by_fold(some, its_fold, partial(fit_similar_sources, agreement=agreement, tolerance=ROUGH))
         rival = better_rival(some, its_fold, thetas)
         if rival is not None:
             theta, thetas = rival(votes), by_fold(some, its_fold, rival)
@@ -153,11 +163,13 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
 
     def _consensus(self, pool: LabelledPool, sources: SourceVoices, votes: SourceVotes) -> tuple[Consensus, int]:
         """The consensus of the sources, and the number of unlabelled questions it was learned from."""
+        every = self._all_votes(pool, sources, votes)
+        return consensus_of(every), every.pool.n_questions - pool.n_questions
+
+    def _all_votes(self, pool: LabelledPool, sources: SourceVoices, votes: SourceVotes) -> SourceVotes:
+        """The votes of the labelled questions, and of the unlabelled ones if there are any."""
         unlabelled: Pool | None = vars(self).get("unlabelled")
-        if unlabelled is None:
-            return consensus_of(votes), 0
-        more = _others(pool, sources, unlabelled)
-        return consensus_of(more), more.pool.n_questions - pool.n_questions
+        return votes if unlabelled is None else _others(pool, sources, unlabelled)
 
     def _keep_slopes(
         self, sources: SourceVoices, slope: NDArray[np.float64], centre: NDArray[np.float64], scored: set[str]
@@ -219,7 +231,9 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
         names = set(self.weights_)
         if not names or not plausible(self.centres_, names) or not plausible(self.slopes_, names):
             raise PlanError("its scores by source are damaged")
-        if self.penalty_ not in PENALTIES or not all(isinstance(gain, float) for gain in self.gains_.values()):
+        if self.penalty_ not in (*PENALTIES, SIMILAR_PENALTY) or not all(
+            isinstance(gain, float) for gain in self.gains_.values()
+        ):
             raise PlanError("its penalty, or what it gained, is damaged")
         if not within(0, np.inf, list(self.slopes_.values())):
             raise PlanError("its slopes are damaged: none is below 0")
@@ -245,7 +259,7 @@ def _standardised(
     """Scores as each voice spreads them [R], 0 = none, and mean and spread of each voice's logits [V]."""
     voices = sources.voices
     known = None if pool.scores is None else ~np.isnan(pool.scores) & pool.readable
-    if known is None or not known.any():
+    if known is None or not known.any() or pool.similarity is not None:
         return None, np.zeros(voices), np.ones(voices)
     z = score_logits(pool, clip)
     everywhere, overall = float(z[known].mean()), float(z[known].std())
@@ -283,5 +297,6 @@ def _others(pool: LabelledPool, sources: SourceVoices, unlabelled: Pool) -> Sour
         base=np.cumsum(width) - width,
         width=width,
         questions=np.arange(len(width)),
+        similarity=pool.similarity and rest.similarity and Similarity.join([pool.similarity, rest.similarity]),
     )
     return SourceVotes.of(together, np.concatenate((sources.code, codes)), sources.voices)

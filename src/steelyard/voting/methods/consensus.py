@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, SteelyardWarning, did_you_mean
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.fitting.dawid_skene import Annotators, dawid_skene
+from steelyard.voting.fitting.similar_sources import SourceSimilarities, better_half
 from steelyard.voting.fitting.source_votes import modal_answers, vote_units
 from steelyard.voting.methods.base.setting import setting, within
 from steelyard.voting.methods.base.source_vote import (
@@ -59,6 +60,7 @@ class ConsensusVote(SourceVote):
 
     name: ClassVar[str] = "consensus"
     colour: ClassVar[str | None] = "#c3a6ee"
+    votes_on_similar: ClassVar[bool] = True
     added: ClassVar[tuple[str, ...]] = ("rule", "log_priors_", "log_confusion_")
 
     rule: str = setting("agreement", "agreement; for a closed set of answers also one-coin and dawid-skene", RULES)
@@ -74,6 +76,14 @@ class ConsensusVote(SourceVote):
         pool = ordered(pool)
         sources = SourceVoices.of(pool, labels=False)
         self.log_priors_, self.log_confusion_ = {}, {}
+        if pool.similarity is not None and self.rule != "agreement":
+            raise SettingError(
+                f"rule={self.rule} needs a closed set of answers, and these are free text: use agreement"
+            )
+        if pool.similarity is not None:
+            agreement = SourceSimilarities.of(sources.votes(pool)).agreement()
+            self._keep(sources.names, sources.voice, better_half(agreement))
+            return
         if self.rule == "agreement":
             self._keep(sources.names, sources.voice, consensus_of(sources.votes(pool)).weights)
             return

@@ -21,6 +21,7 @@ class MajorityVote(Method):
     """
 
     name: ClassVar[str] = "majority"
+    votes_on_similar: ClassVar[bool] = True
     label: ClassVar[str | None] = "majority vote"
     colour: ClassVar[str | None] = "#7f7f7f"
     scored: ClassVar[bool] = False

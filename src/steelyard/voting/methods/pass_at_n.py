@@ -20,6 +20,8 @@ class PassAtN(Method):
     """
 
     name: ClassVar[str] = "pass-at-n"
+    votes_on_similar: ClassVar[bool] = True
+    counts_similar: ClassVar[bool] = True
     label: ClassVar[str | None] = "pass@N"
     colour: ClassVar[str | None] = "#bbbbbb"
     exact_subsets: ClassVar[str | None] = "pass-at-n"

@@ -30,6 +30,7 @@ class VanillaVote(Method):
     """
 
     name: ClassVar[str] = "vanilla"
+    votes_on_similar: ClassVar[bool] = True
     colour: ClassVar[str | None] = "#56b4e9"
 
     added: ClassVar[tuple[str, ...]] = ("mix",)

@@ -30,6 +30,7 @@ from steelyard.voting.pools.arrays import (
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.notebook import html_facts
 from steelyard.voting.pools.scores import checked_scores, mean_score
+from steelyard.voting.pools.similarity import Similarity
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Pool:
     tokens: Floats | None = None  # [R] tokens of each response, NaN = unknown; None: not read
     asked: Bools | None = None  # [R] which scores the verifier was asked for; None: all. A score not asked is NaN too
     text: Ints | None = None  # [R] equal numbers within a question: the same text; None: texts were not read
+    similarity: Similarity | None = None  # how alike the answers of a question are; None: only equal ones count
 
     @staticmethod
     def from_arrays(
@@ -191,7 +193,7 @@ class Pool:
         ids = self.questions[index]
         sizes = self.sizes[index]
         rows = _ranges(self.starts[index], sizes)
-        return replace(self._rows(rows, sizes), base=self.base[index], width=self.width[index], questions=ids)
+        return replace(self._rows(rows, sizes), **self._by_question(index), questions=ids)
 
     def by_source(self) -> Self:
         """The same pool with the responses of every question in the order of their sources."""
@@ -241,8 +243,10 @@ class Pool:
         if not len(present):
             raise SettingError(f"{', '.join(selected)} answered none of these questions")
         part = self._rows(np.flatnonzero(keep), sizes[present])
-        ids = {"base": self.base[present], "width": self.width[present], "questions": self.questions[present]}
-        return replace(part, **ids, source=code[self.source[keep]], sources=selected)
+        ids = self.questions[present]
+        return replace(
+            part, **self._by_question(present), questions=ids, source=code[self.source[keep]], sources=selected
+        )
 
     def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
         """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
@@ -256,7 +260,7 @@ class Pool:
         kernels.permutations(self.starts, keys, first, rows)
         tiled = self._rows(rows.ravel(), np.tile(self.sizes, copies))
         positions = np.tile(np.arange(self.n_questions), copies)
-        return replace(tiled, base=self.base[positions], width=self.width[positions], questions=positions)
+        return replace(tiled, **self._by_question(positions), questions=positions)
 
     def with_shuffled_scores(self, seed: int) -> Self:
         """Shuffle the scores over all responses: the control without any signal."""
@@ -317,6 +321,11 @@ class Pool:
         order = np.random.default_rng(seed).permutation(self.n_questions)
         pool = replace(self, origin=replace(self.origin, split_from=self.n_questions))
         return pool.take(by_id[np.sort(order[:count])]), pool.take(by_id[np.sort(order[count:])])
+
+    def _by_question(self, index: Ints) -> dict[str, Any]:
+        """The fields with an entry per question, of these questions."""
+        alike = None if self.similarity is None else self.similarity.take(index)
+        return {"base": self.base[index], "width": self.width[index], "similarity": alike}
 
     def _rows(self, rows: Ints, sizes: Ints) -> Self:
         starts = np.concatenate(([0], np.cumsum(sizes)))

@@ -41,9 +41,10 @@ class Verdicts:
     total: NDArray[np.float64]  # [Q] the winner's summed weight
     margin: NDArray[np.float64]  # [Q]
     positive: NDArray[np.float64]  # [Q] positive totals of all answers together
-    votes: Ints  # [Q] responses that gave the winning answer
+    votes: Ints  # [Q] responses that gave the winning answer, or one that is alike
     cast: Ints  # [Q] responses with a readable answer
     p_correct: NDArray[np.float64] | None = None  # [Q] learned probability that the verdict is right
+    support: NDArray[np.float64] | None = None  # [Q] summed similarity of all responses to the winner; None: the votes
 
     def __len__(self) -> int:
         return len(self.code)
@@ -67,8 +68,8 @@ class Verdicts:
 
     @property
     def share(self) -> NDArray[np.float64]:
-        """The part of the readable responses that gave the winning answer [Q]."""
-        return self.votes / np.maximum(self.cast, 1)
+        """The part of the readable responses that gave the winning answer [Q]; their mean similarity to it, if any."""
+        return (self.votes if self.support is None else self.support) / np.maximum(self.cast, 1)
 
     @property
     def confidence(self) -> NDArray[np.float64]:

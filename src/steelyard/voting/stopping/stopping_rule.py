@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from steelyard.foundation.errors import SettingError
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.similarity import ALIKE
 from steelyard.voting.pools.verdicts import Verdicts
 
 MOST = 1_000_000  # samples per question
@@ -148,5 +149,9 @@ def _rivals(pool: Pool, k: Ints, code: Codes) -> Ints:
     from steelyard.voting import kernels
 
     rival = np.zeros(code.shape, np.int64)
-    kernels.rivals(pool.starts, pool.width, pool.answer, k, code, rival)
+    read = (pool.starts, pool.width, pool.answer)
+    if pool.similarity is None:
+        kernels.rivals(*read, k, code, rival)
+    else:
+        kernels.similar_rivals(*read, pool.similarity.begin, pool.similarity.values, ALIKE, k, code, rival)
     return rival

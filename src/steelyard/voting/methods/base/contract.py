@@ -47,6 +47,8 @@ class MethodContract(Configured, ABC):
     fits_majority: ClassVar[bool] = False  # where there is nothing to learn, a fit is the majority vote
     weighs_sources: ClassVar[bool] = False  # of use only where a pool has two sources or more
     ties_by_score: ClassVar[bool] = True  # of answers with the same total, the higher total score wins
+    votes_on_similar: ClassVar[bool] = False  # can vote among answers that are similar (pools/similarity.py)
+    counts_similar: ClassVar[bool] = False  # its weights already contain what similar answers add
     exact_subsets: ClassVar[str | None] = None  # the formula of its accuracy (evaluation/subset_accuracy.py), if any
     label: ClassVar[str | None] = None  # how a page names it; None: the NAME vote
     colour: ClassVar[str | None] = None  # in every figure, as #0072b2; None: one of those in reserve

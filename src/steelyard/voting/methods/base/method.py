@@ -60,6 +60,7 @@ class Method(MethodContract, ABC):
         if labelled.origin.single:
             raise TableError(labelled.origin.single)
         pool = first_samples(labelled, n)
+        self.check_similarity(pool)
         check_fit(pool, learns=self.learns, scored=self.scored, fits_majority=self.fits_majority)
         before = dict(vars(self))
         try:
@@ -123,7 +124,9 @@ class Method(MethodContract, ABC):
 
     def bounds(self, pool: Pool) -> AnswerBounds | None:
         """Bounds on each answer's total over all possible values of the missing scores; None: the method has none."""
-        return self._bounds(self._one_score(pool)) if describes_weigh(type(self), "_bounds") else None
+        if pool.similarity is not None or not describes_weigh(type(self), "_bounds"):
+            return None
+        return self._bounds(self._one_score(pool))
 
     def _one_score(self, pool: P) -> P:
         one = pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool)
@@ -138,6 +141,7 @@ class Method(MethodContract, ABC):
         if not isinstance(pool, Pool):
             raise SettingError(f"a vote takes a pool, not a {type(pool).__name__}: read it first")
         fitted = self.fitted_on_
+        self.check_similarity(pool)
         if self.learns and fitted is None:
             raise CalibrationError(f"{type(self).__name__} is not fitted: call fit(labelled) or steelyard.load(plan)")
         if self.oracle and not isinstance(pool, LabelledPool):
@@ -146,6 +150,14 @@ class Method(MethodContract, ABC):
             fitted.check(pool, reads_scores=self.reads_scores())
         if self.mix_:
             self.mix_.check(pool)
+
+    def check_similarity(self, pool: Pool) -> None:
+        """Refuse answers that are similar, not equal, if the method cannot weigh them."""
+        if pool.similarity is not None and not self.votes_on_similar:
+            raise SettingError(
+                f"{self.name} votes only on equal answers, and these are free text: use one of "
+                "majority, best-of-n, vanilla, calibrated, committee, consensus"
+            )
 
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:  # noqa: ARG002
         """Return from which confidence on to answer, so that the error stays within `risk`, if it can be tested."""
@@ -183,7 +195,7 @@ class Method(MethodContract, ABC):
         return self.fitted_on_ is not None or not self.learns
 
     def _decide(self, pool: Pool) -> Verdicts:
-        return tally(pool, self.weigh(pool), by_score=self.ties_by_score)
+        return tally(pool, self.weigh(pool), by_score=self.ties_by_score, spread=not self.counts_similar)
 
     def _provenance(self, fitted_on: Pool) -> Provenance:
         pool = self.mixed(fitted_on)

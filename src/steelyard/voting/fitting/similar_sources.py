@@ -1,0 +1,144 @@
+"""What every voice is worth where answers are similar, not equal: by agreement alone, or with labels.
+
+    U(k) = sum over voices v of  w_v x_kv,     x_kv: mean similarity of answer k to the responses of v
+
+Without labels the agreement of a voice is the mean similarity of its responses to the answer that the others choose,
+
+    a_v = mean over questions of x_v(argmax_k sum over u other than v of w_u x_ku),     w_v = max(0, a_v - middle of a)
+
+until the weights settle. Voices in the lower half of the range weigh nothing: where all answers differ a little, many
+weak voices drown a few good ones.
+
+With labels a_v becomes the accuracy, the agreement counting as some more questions, and the weights are fitted:
+
+    P(answer k) = softmax_k U(k);   maximise  sum over questions of log P(correct) - penalty |w - c w0|^2 / 2
+
+w0 are the weights above and c is fitted alone. A weight may be negative: a voice that shares the errors of others, and
+seldom is correct where they are not, counts against what it says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.voting.fitting.conditional_logit import log_likelihood
+from steelyard.voting.fitting.solvers import Vector, maximise, ridge
+from steelyard.voting.fitting.source_votes import SourceVotes
+from steelyard.voting.pools.arrays import Bools, Ints
+
+PENALTY = 3.0
+AGREEMENT = 10.0  # labelled questions that the agreement counts as
+ROUNDS = 30
+SETTLED = 1e-6
+MOST_QUESTIONS = 2000  # of a pool, from which weights are learned
+SHOWN = 3.0  # log-likelihood that the weights must gain on chance
+SCALE, FIRM = 5.0, 0.01  # what c is drawn to, and how firmly
+
+
+@dataclass(frozen=True, eq=False)
+class SourceSimilarities:
+    """The answers of a pool that were given, question by question, and how similar every voice is to each."""
+
+    starts: Ints  # [Q'] where the answers of each question begin
+    x: NDArray[np.float64]  # [K, V]
+    correct: Bools  # [K] all False without labels
+    own: Bools  # [K, V] no other voice gave this answer
+    voted: Bools  # [Q', V]
+
+    @classmethod
+    def of(cls, votes: SourceVotes) -> SourceSimilarities:
+        """Compare the answers of a pool, or of some of its questions if there are very many, with every voice."""
+        from steelyard.voting import kernels
+
+        if votes.pool.n_questions > MOST_QUESTIONS:
+            by_id = np.argsort(votes.pool.rank)
+            chosen = by_id[np.linspace(0, len(by_id) - 1, MOST_QUESTIONS).astype(np.int64)]
+            votes = votes.take(chosen)
+        pool, alike = votes.pool, votes.pool.similarity
+        if alike is None:
+            raise TypeError("these answers have no similarity")
+        offsets = np.cumsum(pool.width) - pool.width
+        x = np.zeros((int(pool.width.sum()), votes.voices))
+        read = (pool.starts, pool.width, offsets, pool.answer, votes.voice, votes.unit)
+        kernels.source_similarities(*read, alike.begin, alike.values, x)
+        among = pool.readable & (votes.voice >= 0)
+        index = (pool.spread(offsets) + pool.answer)[among]
+        gave = np.zeros(x.shape, bool)
+        gave[index, votes.voice[among]] = True
+        present = np.bincount((pool.spread(offsets) + pool.answer)[pool.readable], minlength=len(x)) > 0
+        correct = np.zeros(len(x), bool)
+        correct[index] = votes.correct[among]
+        question = np.repeat(np.arange(pool.n_questions), pool.width)
+        starts = np.unique(question[present], return_index=True)[1].astype(np.int64)
+        voted = np.zeros((pool.n_questions, votes.voices), bool)
+        voted[pool.spread(np.arange(pool.n_questions))[among], votes.voice[among]] = True
+        own = gave & (gave.sum(axis=1, keepdims=True) == 1)
+        return cls(starts, x[present], correct[present], own[present], voted[np.unique(question[present])])
+
+    def agreement(self) -> Vector:
+        """Return how similar every voice is to the choice of the others [V]; 0 for one that never voted."""
+        w, agreement = np.ones(self.x.shape[1]), np.zeros(self.x.shape[1])
+        asked = np.maximum(self.voted.sum(axis=0), 1)
+        for _ in range(ROUNDS):
+            total = self.x @ w
+            for v in range(len(w)):
+                others = np.where(self.own[:, v], -np.inf, total - self.x[:, v] * w[v])
+                agreement[v] = (self.x[self._largest(others), v] * self.voted[:, v]).sum() / asked[v]
+            settled, w = w, better_half(agreement)
+            if np.abs(w - settled).max(initial=0.0) < SETTLED:
+                break
+        return agreement
+
+    def _largest(self, total: Vector) -> Ints:
+        """The row with the largest total of every question, the first of several [Q']."""
+        sizes = np.diff(np.append(self.starts, len(total)))
+        top = np.repeat(np.maximum.reduceat(total, self.starts), sizes)
+        return np.minimum.reduceat(np.where(total == top, np.arange(len(total)), len(total)), self.starts)
+
+    def accuracy(self, agreement: Vector, votes: SourceVotes) -> Vector:
+        """Return how often every voice is correct [V], the agreement counting as some more questions."""
+        hits, voted = (counts.sum(axis=0) for counts in votes.hits())
+        accuracy: Vector = (hits + AGREEMENT * agreement) / (voted + AGREEMENT)
+        return accuracy
+
+    @property
+    def contested(self) -> tuple[Ints, NDArray[np.float64], Bools]:
+        """Where questions with correct and incorrect answers begin, with their rows."""
+        sizes = np.diff(np.append(self.starts, len(self.x)))
+        hits = np.add.reduceat(self.correct.astype(np.int64), self.starts) if len(self.x) else sizes
+        keep = (hits > 0) & (hits < sizes)
+        rows = np.repeat(keep, sizes)
+        return np.cumsum(sizes[keep]) - sizes[keep], self.x[rows], self.correct[rows]
+
+
+def better_half(values: Vector) -> Vector:
+    """Return how far values lie above the middle of their range, as shares of 1; equal parts if they are all the same.
+
+    >>> better_half(np.array([0.1, 0.5, 0.9])).tolist(), better_half(np.array([0.5, 0.5])).tolist()
+    ([0.0, 0.0, 1.0], [0.5, 0.5])
+    """
+    above = np.maximum(values - (values.min(initial=1.0) + values.max(initial=0.0)) / 2, 0.0)
+    return above / above.sum() if above.sum() > 0 else np.full(len(values), 1 / max(1, len(values)))
+
+
+def fit_similar_sources(votes: SourceVotes, agreement: Vector, *, tolerance: float = 1e-7) -> Vector:
+    """Return the weight of every voice [V] of labelled votes; 1 for all if the labels show nothing better."""
+    equal, similarities = np.ones(votes.voices), SourceSimilarities.of(votes)
+    starts, x, correct = similarities.contested
+    if not len(starts):
+        return equal
+    prior = better_half(similarities.accuracy(agreement, votes))
+    total = np.ascontiguousarray((x @ prior)[:, None])
+    likelihood = partial(log_likelihood, starts, total, correct)
+    scale = maximise(ridge(likelihood, np.array([FIRM]), np.array([SCALE])), np.array([SCALE]))
+    if scale[0] <= 0 or likelihood(scale)[0] < likelihood(np.zeros(1))[0] + SHOWN:
+        return equal
+    centre = float(scale[0]) * prior
+    objective = ridge(
+        partial(log_likelihood, starts, np.ascontiguousarray(x), correct), np.full(len(prior), PENALTY), centre
+    )
+    return maximise(objective, centre, tolerance=tolerance)
