@@ -67,6 +67,12 @@ def test_ask_follows_a_plan_for_scores(tmp_path: Path) -> None:
     accepted(words)
 
 
+def test_a_plan_for_comparisons_is_used_on_a_run(tmp_path: Path) -> None:
+    words = commands(sy.load(plan_for(tmp_path / "p.json", "judge-pairwise")), tmp_path)
+    assert [line[0] for line in words] == ["generate", "score", "vote"]
+    assert words[1][words[1].index("--verifier") + 1] == "judge-pairwise"
+
+
 def test_ask_follows_a_cascade_with_named_upstreams(tmp_path: Path) -> None:
     pool = scored_pool({"ant": 0.6, "bee": 0.4}, {"ant": 4.0, "bee": 4.0}, questions=60, samples=1)
     voter = sy.plan_budget(pool, prices={"ant": 3e6, "bee": 1e6}, budget="150%").plan

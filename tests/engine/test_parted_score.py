@@ -67,6 +67,21 @@ def test_the_scores_of_all_parts_are_those_of_one_run_and_nothing_is_scored_twic
     assert "tokens/s" in log
 
 
+def test_comparisons_of_all_parts_are_those_of_one_run(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    results = []
+    with fault_verifier(tmp_path) as server:
+        for run, words in zip(runs, ((), ENGINE), strict=True):
+            judge = ("--verifier", "judge-pairwise", "--upstream", f"{server.url}/v1", "--model", "good", "--json")
+            done = steelyard("score", run, *judge, *words)
+            assert done.code == 0, done.err
+            results.append({name: json.loads(done.out)[name] for name in ("new", "comparisons", "ties", "unreadable")})
+        asked = len(server.asked())
+        assert json.loads(steelyard("score", runs[1], *judge, *ENGINE).out)["new"] == 0
+        assert len(server.asked()) == asked
+    assert results[0] == results[1]
+    assert_frame_equal(table(runs[1]), table(runs[0]))
+
+
 def test_every_reader_sees_one_table(runs: tuple[Path, Path], tmp_path: Path) -> None:
     verdicts = []
     for run in runs:

@@ -108,6 +108,20 @@ def test_the_llm_can_verify_itself(verifier: FaultVerifier) -> None:
         assert _scores(running)
 
 
+def test_a_judge_grades_samples_by_the_criteria_of_the_operator(
+    upstream: FaultUpstream, verifier: FaultVerifier
+) -> None:
+    url = f"{verifier.url}/v1"
+    settings = VerifierSettings("judge", url, "good", timeout=PATIENCE, criteria="Is short.")
+    with gateway(upstream.url, method="vanilla", verifier=settings) as running:
+        before = len(verifier.asked())
+        assert _scores(running)
+    assert all("Criteria:\nIs short.\n" in entry["text"] for entry in verifier.asked()[before:])
+    for name, said in {"p-true": "takes no criteria", "judge-pairwise": "use --verifier judge"}.items():
+        with pytest.raises(sy.SteelyardError, match=said):
+            VerifierSettings(name, url, "good", criteria="Is short.")
+
+
 def test_a_sample_that_is_not_voted_on_is_not_scored(upstream: FaultUpstream, verifier: FaultVerifier) -> None:
     with served(upstream, verifier, "good") as running:
         before = len(verifier.asked())

@@ -17,6 +17,7 @@ from steelyard.cli.progress_display import ServedProgress
 from steelyard.cli.sampling_options import (
     PROMPT,
     ConfirmAbove,
+    CriteriaFile,
     DryRun,
     FrugalRule,
     KeyEnvs,
@@ -72,6 +73,7 @@ def run(
     verifier: VerifierName = None,
     verifier_upstream: VerifierUpstream = None,
     verifier_model: VerifierModel = None,
+    criteria: CriteriaFile = None,
     local: Annotated[
         bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
     ] = False,
@@ -87,13 +89,14 @@ def run(
     from steelyard.sampling.ask.ask import ask
     from steelyard.sampling.ask.prepare import prepare
     from steelyard.sampling.command_estimates import estimate_ask
+    from steelyard.sampling.verifiers.criteria import read_criteria
 
     asked_of = upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])
     options: dict[str, Any] = {
         **asked_of, "n": n, "plan": plan, "prompt": prompt, "temperature": temperature, "top_p": top_p,
         "max_tokens": max_tokens, "seed": seed, "verifier": verifier, "verifier_upstream": verifier_upstream,
-        "verifier_model": verifier_model, "local": local, "frugal": frugal,
+        "verifier_model": verifier_model, "criteria": read_criteria(criteria), "local": local, "frugal": frugal,
     }  # fmt: skip
     with warnings.catch_warnings():
         if not dry_run:

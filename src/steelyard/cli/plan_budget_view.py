@@ -66,6 +66,8 @@ def plan_commands(plan: Method, file: Path) -> list[str]:
     score = plan.fitted_on_.score if plan.fitted_on_ and by_score(plan) and not plan.cascade_ else None
     column = (score or SCORE).partition(":")[0]
     with_plan = f"--plan {shlex.quote(str(file))}"
+    if _compares_responses(column):
+        return _with_comparisons(plan, column, with_plan)
     verifier = "" if column in (SCORE, COPY) else _verifier(plan, column)
     if verifier is None:
         return _without_verifier(plan, column, with_plan)
@@ -82,6 +84,27 @@ def plan_commands(plan: Method, file: Path) -> list[str]:
             lines.append(f"  steelyard score RUN {score_words} --frugal {with_plan}")
         lines.append(f"  steelyard vote RUN {with_plan} -o verdicts.parquet")
     return lines
+
+
+def _compares_responses(column: str) -> bool:
+    """Whether a score comes from a judge that compares responses, which `ask` and `serve` refuse."""
+    from steelyard.sampling.verifiers import find_verifier
+    from steelyard.sampling.verifiers.protocol import PairProtocol
+
+    try:
+        return isinstance(find_verifier(column)[0], PairProtocol)
+    except SteelyardError:
+        return False
+
+
+def _with_comparisons(plan: Method, column: str, with_plan: str) -> list[str]:
+    """Return what to do with a plan for the score of a judge that compares responses."""
+    return [
+        "To use it:",
+        f"  steelyard generate QUESTIONS {_upstream(plan)} -o RUN",
+        f"  steelyard score RUN --verifier {column} --upstream URL --model MODEL",
+        f"  steelyard vote RUN {with_plan} -o verdicts.parquet",
+    ]
 
 
 def _upstream(plan: Method) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -103,6 +104,15 @@ VerifierModel = Annotated[
         "--verifier-model",
         metavar="NAME",
         help="Model of the verifier; like --model of 'steelyard score'.",
+        show_default=False,
+    ),
+]
+CriteriaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--criteria",
+        metavar="FILE",
+        help="Text file that describes a good response, for --verifier judge and judge-pairwise.",
         show_default=False,
     ),
 ]

@@ -17,6 +17,7 @@ from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.sampling_options import (
     MODEL,
     ConfirmAbove,
+    CriteriaFile,
     DryRun,
     FrugalRule,
     KeyEnv,
@@ -72,6 +73,7 @@ def run(
             "--as", metavar="COLUMN", help="Column for the scores. Default: the verifier's name.", show_default=False
         ),
     ] = None,
+    criteria: CriteriaFile = None,
     key_env: KeyEnv = "OPENAI_API_KEY",
     max_failures: MaxFailures = "10%",
     output: Annotated[Path | None, output_option("the run made from a table. Default: FILE.scored", "RUN")] = None,
@@ -123,6 +125,7 @@ def run(
     from steelyard.sampling.llm.prices import VERIFIER, price_of
     from steelyard.sampling.score.score import ScoreOrder, score
     from steelyard.sampling.verifiers import find_verifier
+    from steelyard.sampling.verifiers.criteria import read_criteria
 
     if engine is None:
         need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
@@ -132,7 +135,7 @@ def run(
         print(WEAK, file=sys.stderr)
     asked: dict[str, Any] = {
         "local": local, "model": model, "split": split, "context": context, "column": column, "key_env": key_env,
-        "max_failures": max_failures,
+        "max_failures": max_failures, "criteria": read_criteria(criteria),
     }  # fmt: skip
     made_from: dict[str, Any] = {"output": output, "rename": renames(rename), "layout": layout}
     if estimating:

@@ -32,6 +32,7 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None,
                 "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
                 "spent": spent_object(spent, prices),
                 "rule": done.rule, "not_asked": done.not_asked, "copied": done.copied,
+                "comparisons": done.comparisons, "ties": done.ties, "unreadable": done.unreadable,
             }
         )  # fmt: skip
         return
@@ -43,6 +44,11 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None,
     say_spent(spent, prices)
     if done.rule:
         console.say(_not_needed(done))
+    if done.comparisons:
+        console.say(
+            f"{done.comparisons} comparisons, each in both orders: {done.ties} ties (0.5 for both responses), "
+            f"{done.unreadable} unreadable (left out)."
+        )
     notes = [
         (done.copied, "more have the same text as a scored one, and share its score"),
         (done.truncated, "were longer than the verifier's context: the tail of their steps was scored"),

@@ -9,7 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli.options import Answers, Json, Plan, method_option, n_option, without_none
-from steelyard.cli.sampling_options import KeyEnvs, Models, TokenPrice, Upstreams, VerifierName, upstream_options
+from steelyard.cli.sampling_options import (
+    CriteriaFile,
+    KeyEnvs,
+    Models,
+    TokenPrice,
+    Upstreams,
+    VerifierName,
+    upstream_options,
+)
 
 EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model my-model --plan plan.json"
 Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen on.")]
@@ -62,7 +70,7 @@ VerifierUrl = Annotated[
     typer.Option(
         "--verifier-upstream",
         metavar="URL",
-        help="Server of the verifier. Default: the upstream itself, for p-true.",
+        help="Server of the verifier. Default: the upstream itself, for p-true and judge.",
         show_default=False,
     ),
 ]
@@ -131,6 +139,7 @@ def run(
     verifier: VerifierName = None,
     verifier_upstream: VerifierUrl = None,
     verifier_model: VerifierModel = None,
+    criteria: CriteriaFile = None,
     verifier_key_env: VerifierKeyEnv = None,
     verifier_local: VerifierLocal = False,
     json: Json = False,
@@ -146,9 +155,12 @@ def run(
     from steelyard.gateway.serving import exit_code, serve_forever
     from steelyard.gateway.vote.verifier_settings import VerifierSettings
     from steelyard.sampling.llm.prices import read_prices
+    from steelyard.sampling.verifiers.criteria import read_criteria
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
-    place = without_none(upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env)
+    place = without_none(
+        upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env, criteria=read_criteria(criteria)
+    )
     configuration = Configuration(
         **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port,
         allow_hosts=tuple(allow_host or ()), key_file=key_file,

@@ -13,7 +13,7 @@ from steelyard.engine.engines import Engine, engine_of
 from steelyard.engine.process_engine import ProcessEngine
 from steelyard.engine.run_jobs import holds_of, read_workers, run_parts, unfinished
 from steelyard.engine.run_progress import RunProgress
-from steelyard.engine.score_worker import ScorePartsOrder, read_servers, score_part
+from steelyard.engine.score_worker import JUDGED, ScorePartsOrder, read_servers, score_part
 from steelyard.engine.with_engine import folder_named, with_engine
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.runs.lock import check_no_store
@@ -95,7 +95,7 @@ def score_parts(
     chosen_engine, worker_range = engine_of(engine), read_workers(workers)
     servers = read_servers(at, options.get("key_env", KEY_ENV))
     order = ScoreOrder(verifier, at=servers[0] if servers else None, **options)
-    order.check()
+    order.check(on_demand=bool(frugal))
     gpus = _gpus(gpus_per_worker, order, chosen_engine)
     on_demand = frugal_rule(frugal, plan, order.name, answers)
     check_no_store(run)
@@ -155,7 +155,7 @@ def _total(folder: Path, status: RunProgress) -> Scored:
     """What the workers did, as one."""
     parts = list(status.finished.values())
     done = Scored(new=sum(part.done for part in parts), run=folder, spent=total_usage(status.total.spent))
-    for name in ("before", "truncated", "empty", "unsampled", "not_asked", "copied", "readable"):
+    for name in ("before", "truncated", "empty", "unsampled", "not_asked", "copied", "readable", *JUDGED):
         setattr(done, name, sum(part.about[name] for part in parts))
     done.failures = sum((part.reasons for part in parts), Counter[str]())
     done.found = next((part.about["found"] for part in parts if part.about["found"]), {})

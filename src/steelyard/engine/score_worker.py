@@ -37,7 +37,8 @@ from steelyard.sampling.verifiers.runners.many_requests import TRIES
 from steelyard.sampling.verifiers.runners.where import connect, vocabulary
 from steelyard.sampling.verifiers.scored_items import Item, Results, Runner, Scores
 
-ABOUT = ("before", "truncated", "empty", "unsampled", "found", "not_asked", "copied", "readable")
+JUDGED = ("comparisons", "ties", "unreadable")
+ABOUT = ("before", "truncated", "empty", "unsampled", "found", "not_asked", "copied", "readable", *JUDGED)
 _loaded: dict[tuple[str, str, int | None], Runner] = {}  # the models of this process; those on servers are not here
 _reached: set[str] = set()  # servers that have answered this worker
 _vocabulary = lru_cache(maxsize=1)(vocabulary)
@@ -127,6 +128,7 @@ class Watched:
 
     def __init__(self, runner: Runner, writer: ProgressWriter, begin: Callable[[], None]) -> None:
         self.runner, self.writer, self.begin = runner, writer, begin
+        self.begun = False
         self.found: dict[str, Any] = runner.found
 
     async def score(self, items: Iterator[Item]) -> Results:
@@ -134,10 +136,12 @@ class Watched:
         progress = self.writer.progress
         async with aclosing(self.runner.score(items)) as results:
             async for item, result in results:
-                if not progress.done and isinstance(result, Scores):
+                if not self.begun and isinstance(result, Scores):
                     self.begin()
-                progress.done += isinstance(result, Scores)
-                progress.failed += not isinstance(result, Scores)
+                    self.begun = True
+                if "sample" in item.sample:  # else it is a comparison of two samples
+                    progress.done += isinstance(result, Scores)
+                    progress.failed += not isinstance(result, Scores)
                 progress.tokens += item.sample.get("tokens") or 0
                 self.writer.write()
                 yield item, result

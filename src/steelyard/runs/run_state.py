@@ -20,6 +20,7 @@ Key = tuple[str, int]  # question id, sample number
 SUCCESS = {"sample", "score"}
 FAILURE = {"failure", "score-failure"}
 NOTE = "note"  # a record that is not about a sample
+COMPARISON = "comparison"  # notes about this are many, and not kept in memory (runs/comparison_records.py)
 RESERVED = {"question", "sample", "prompt", "gold", "domain", "llm", "response", "tokens", "finish", "attempts"}
 
 
@@ -149,7 +150,8 @@ class State:
         `record` is a dictionary; for a sample or a score only its head is used.
         """
         if head is None:
-            self.notes.append(record)
+            if record.get("about") != COMPARISON:
+                self.notes.append(record)
             return True
         kind, verifier, key = head
         tally = self.scores[verifier] if verifier else self.samples

@@ -1,7 +1,7 @@
 """Token usage of requests: what servers report, as the journal stores it, and its sums.
 
-The first sample of a reply, and every score, has a field `usage`: the number of samples in the reply, and its tokens
-if the server reports them. Runs of older versions lack the field, and their usage is unknown.
+The first sample of a reply, every score and every comparison has a field `usage`: the number of samples in the reply,
+and its tokens if the server reports them. Runs of older versions lack the field, and their usage is unknown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from steelyard.runs.journal_lines import Lines, heads, parsed_at
 from steelyard.runs.run import JOURNAL, Run
-from steelyard.runs.run_state import SUCCESS
+from steelyard.runs.run_state import COMPARISON, SUCCESS
 
 FIELD = "usage"
 TOKENS = ("prompt_tokens", "completion_tokens")
@@ -65,6 +65,8 @@ def usage_by_part(run: Run) -> dict[tuple[str, str], dict[str, Usage]]:
         defaultdict[tuple[str, str], defaultdict[str, Usage]](lambda: defaultdict(Usage)),
     )
     for offset, head, body in heads(Lines(path)):
+        if head is None and isinstance(body, dict) and body.get("about") == COMPARISON and FIELD in body:
+            total["score", str(body.get("column"))][str(body.get("question"))] += usage_from_field(body[FIELD])
         if head is None or head[0] not in SUCCESS or not isinstance(body, bytes) or b'"usage":{' not in body:
             continue
         record = parsed_at(path, offset, body)

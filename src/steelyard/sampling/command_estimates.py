@@ -26,9 +26,10 @@ from steelyard.sampling.llm.completion_json import samples_per_request
 from steelyard.sampling.llm.prices import VERIFIER
 from steelyard.sampling.llm.upstreams import Upstream
 from steelyard.sampling.score.score import ScoreOrder, check_has_samples, check_source, opened_run
+from steelyard.sampling.score.score_pairs import open_contests
 from steelyard.sampling.score.score_samples import Scored, unscored_items
 from steelyard.sampling.score.score_table import is_run, run_beside
-from steelyard.sampling.verifiers.protocol import ChatProtocol, RecordedProtocol
+from steelyard.sampling.verifiers.protocol import ChatProtocol, Message, PairProtocol, RecordedProtocol
 from steelyard.sampling.verifiers.scored_items import Item
 
 LAYOUT = 300  # tokens that a verifier's prompt adds to the question and the response; a generous guess
@@ -142,11 +143,14 @@ def estimate_ask(prepared: Prepared, *, on_demand: bool) -> dict[str, Estimate]:
         longest = max(sampling.max_tokens for sampling in prepared.samplings.values())
         samples = sum(estimate.samples for estimate in estimates.values())
         minimum = 0 if on_demand else samples
-        writes = samples if isinstance(prepared.reading.protocol, ChatProtocol) else 0
+        protocol = prepared.reading.protocol
+        writes = samples if isinstance(protocol, ChatProtocol) else 0
+        criteria = protocol.criteria if isinstance(protocol, ChatProtocol) else ""
+        layout = LAYOUT + len(criteria.encode("utf-8", "replace"))
         estimates[VERIFIER] = Estimate(
             0,
             Range(minimum, samples, None if minimum < samples else samples),
-            Range(prompt.low * minimum, samples * (prompt.high + longest + LAYOUT)),
+            Range(prompt.low * minimum, samples * (prompt.high + longest + layout)),
             Range(min(minimum, writes), writes),
         )
     return estimates
@@ -162,13 +166,15 @@ def estimate_score(
     layout: str | None = None,
 ) -> Estimate:
     """One request per response without a score, or fewer `on_demand`. A table that is not a run yet stays as it is."""
-    order.check()
+    order.check(on_demand=on_demand)
     check_source(source)
     with ExitStack() as stack:
         if not is_run(source) and not is_run(run_beside(source, output)):
             output = Path(stack.enter_context(TemporaryDirectory(prefix="steelyard-"))) / "run"
         run = stack.enter_context(opened_run(source, output, rename, layout, order.protocol))
         check_has_samples(run.folder, len(run.state.samples.done))
+        if isinstance(order.protocol, PairProtocol):
+            return _estimate_pairs(run, order, order.protocol)
         scores, size = Counter[str](), 0
         for item in unscored_items(run, order.scoring(run.manifest), Scored()):
             scores[item.sample["question"]] += 1
@@ -185,10 +191,34 @@ def estimate_score(
     return Estimate(total, exactly(total), read, exactly(written))
 
 
+def _estimate_pairs(run: Run, order: ScoreOrder, protocol: PairProtocol) -> Estimate:
+    """Two requests per missing comparison; how many comparisons there are depends on their results."""
+    contests = open_contests(run, order.scoring(run.manifest), protocol.leaders, Scored())
+    prompts = dict(zip(run.questions["question"], run.questions["prompt"], strict=True))
+    requests = [contest.requests_left() for contest in contests]
+    sizes = [_bytes(protocol.render(prompts.get(each.question) or "", ["", ""])) + 2 * each.size for each in contests]
+    usage = usage_by_part(run).get(("score", order.name), {}).values()
+    counted = [used.prompt_tokens / used.requests for used in usage if not used.uncounted]
+    ends = []
+    for end in (0, 1):
+        counts = [pair[end] for pair in requests]
+        size = sum(count * size for count, size in zip(counts, sizes, strict=True))
+        ends.append((sum(counts), tokens_of_text(size, sum(counts), counted, counts)))
+    (fewest, low), (most, high) = ends
+    return Estimate(
+        sum(len(contest.unscored) for contest in contests),
+        Range(fewest, most, fewest if fewest == most else None),
+        Range(low.low, high.high, ((low + high) * 0.5).expected),
+        Range(fewest, most, fewest if fewest == most else None),
+    )
+
+
 def _size(order: ScoreOrder, item: Item) -> int:
     """The length in bytes of the text that a verifier reads."""
     if isinstance(order.protocol, ChatProtocol):
-        parts = [str(message["content"]) for message in order.protocol.render(item.question, item.steps)]
-    else:
-        parts = [item.question, *item.steps]
-    return sum(len(part.encode("utf-8", "surrogatepass")) for part in parts)
+        return _bytes(order.protocol.render(item.question, item.steps))
+    return sum(len(part.encode("utf-8", "surrogatepass")) for part in (item.question, *item.steps))
+
+
+def _bytes(messages: Sequence[Message]) -> int:
+    return sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in messages)

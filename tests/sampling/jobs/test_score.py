@@ -126,7 +126,7 @@ def test_failures_are_listed_and_tried_again(tmp_path: Path) -> None:
         words[words.index("good")] = "neither?What is 1"
         words += ["--max-failures", 2]
         first = json.loads(steelyard(*words).out)
-        assert first["failures"] == {"neither word is among the 20 likeliest first tokens": 2}
+        assert first["failures"] == {"no expected word is among the 20 likeliest first tokens": 2}
         assert first["new"] == 4
         asked = questions_asked(server)
         assert json.loads(steelyard(*words).out)["new"] == 0

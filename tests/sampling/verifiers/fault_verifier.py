@@ -1,9 +1,9 @@
 """A verifier's server that misbehaves on request, in a process of its own, with a ledger of every request.
 
 It speaks vLLM's /pooling for the character tokenizer of plain_tokens.py and chat completions with alternatives for
-P(True). Its score of a text depends on the text alone. The model's name says what it does: `KIND` or `KIND?WORD`, the
-latter only when the text holds WORD. It answers as many requests as it is allowed to, and holds the others back.
-The ledger is a file of JSON lines, one a request.
+P(True), the grades of a judge and its comparisons. Its score of a text depends on the text alone. The model's name says
+what it does: `KIND` or `KIND?WORD`, the latter only when the text holds WORD. It answers as many requests as it is
+allowed to, and holds the others back. The ledger is a file of JSON lines, one a request.
 """
 
 from __future__ import annotations
@@ -66,7 +66,30 @@ def pooled(body: dict[str, Any], kind: str) -> Any:
     return {"data": [{"index": 0, "object": "pooling", "data": data}]}
 
 
+def preference(a: str, b: str) -> float:
+    """The probability that a is better than b."""
+    return 1 / (1 + math.exp(4 * (share(b) - share(a))))
+
+
+def judged(text: str, kind: str) -> Any:
+    """A grade of 9 or 0, or a preference for A or B, by the share of each response; `first` prefers the first shown."""
+    parts = text.split(text.split("between two lines that read ")[1][:24] + "\n")
+    if "Reply with one digit" in text:
+        words, good = ("9", "0"), share(parts[3])
+    else:
+        words, good = ("A", "B"), preference(parts[3], parts[5])
+    good = {"first": 0.9, "even": 0.5, "nearly": 0.503}.get(kind, good)
+    alternatives = [{"token": words[0], "logprob": math.log(good)}, {"token": words[1], "logprob": math.log(1 - good)}]
+    if kind == "neither":
+        alternatives = [{"token": "Both", "logprob": 0.0}]
+    logprobs = None if kind == "no-logprobs" else {"content": [{"token": words[0], "top_logprobs": alternatives}]}
+    usage = {"prompt_tokens": len(text), "completion_tokens": 1}
+    return {"choices": [{"index": 0, "message": {"content": words[0]}, "logprobs": logprobs}], "usage": usage}
+
+
 def chatted(body: dict[str, Any], kind: str) -> Any:
+    if "Criteria:" in text_of(body):
+        return judged(text_of(body), kind)
     good = share(text_of(body))
     alternatives = [{"token": "True", "logprob": math.log(good)}, {"token": "False", "logprob": math.log(1 - good)}]
     if kind == "neither":

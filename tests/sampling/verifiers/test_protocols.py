@@ -27,6 +27,7 @@ from tests.sampling.verifiers.plain_tokens import TAGS, PlainTokens
 
 GOLDEN = Path(__file__).parent / "golden"
 QUESTION = "What is 1 + 1?"
+SHOWN = {"judge-pairwise": ["1 + 1 = 2.\n\nThe answer is 2.", "It is 3."]}  # two responses
 STEPS = ["Add them.\nThat is a sum.", "So it is 2."]
 TOKEN = {protocol.verifiers[0].name: protocol for protocol in all_protocols() if isinstance(protocol, TokenProtocol)}
 CHAT = {protocol.verifiers[0].name: protocol for protocol in all_protocols() if isinstance(protocol, ChatProtocol)}
@@ -46,7 +47,7 @@ mixed = st.lists(texts, max_size=4).map("".join)
 def test_there_is_every_verifier_of_the_paper_and_more() -> None:
     expected = {
         "qwen-prm", "qwen-prm800k", "skywork-1.5b", "skywork-7b", "rlhflow-mistral", "rlhflow-deepseek",
-        "math-shepherd", "versaprm", "p-true", "logprob",
+        "math-shepherd", "versaprm", "p-true", "logprob", "judge", "judge-pairwise",
     }  # fmt: skip
     assert set(verifier_names()) == expected
     assert find_verifier("Qwen/Qwen2.5-Math-PRM-7B")[1].name == "qwen-prm"
@@ -184,24 +185,26 @@ def test_the_splits_are_what_the_docs_say() -> None:
 
 @pytest.mark.parametrize("name", CHAT)
 def test_the_messages_of_a_chat_verifier_are_the_golden_ones(name: str) -> None:
-    messages = CHAT[name].render(QUESTION, ["1 + 1 = 2.\n\nThe answer is 2."])
+    messages = CHAT[name].render(QUESTION, SHOWN.get(name, ["1 + 1 = 2.\n\nThe answer is 2."]))
     assert "\n-----\n".join(message["content"] for message in messages) + "\n" == (GOLDEN / f"{name}.txt").read_text()
 
 
 @pytest.mark.parametrize("name", CHAT)
 @given(question=mixed, solution=mixed)
 def test_no_message_of_a_chat_verifier_has_a_special_token(name: str, question: str, solution: str) -> None:
-    content = "".join(message["content"] for message in CHAT[name].render(question, [solution]))
+    content = "".join(message["content"] for message in CHAT[name].render(question, [solution, solution]))
     for special in ("<|im_start|>", "<|im_end|>", "<|eot_id|>", "<extra_0>", "</s>", "<s>", "|>"):
         assert special not in content
 
 
+@pytest.mark.parametrize("name", CHAT)
 @given(question=mixed, solution=mixed)
-def test_no_text_closes_the_lines_of_p_true(question: str, solution: str) -> None:
-    (message,) = p_true.render(question, [solution])
+def test_no_text_closes_the_lines_of_a_chat_verifier(name: str, question: str, solution: str) -> None:
+    (message,) = CHAT[name].render(question, [solution, solution])
     content = message["content"]
     mark = content.split("each between two lines that read ")[1][:24]
-    assert content.count(mark) == 5
+    assert content.count(mark) == (7 if name == "judge-pairwise" else 5)
+    assert content.endswith(("True or False.", "one digit.", "A or B."))
 
 
 def test_p_true_is_read_from_the_alternatives() -> None:

@@ -172,4 +172,4 @@ def test_a_reply_with_neither_word_is_a_failure_and_no_zero(tmp_path: Path) -> N
     with fault_verifier(tmp_path) as server:
         found = asyncio.run(asked(server.url, "neither?Question 3?", ITEMS))
     assert [i for i, result in enumerate(found) if isinstance(result, str)] == [3]
-    assert "neither word" in str(found[3])
+    assert "no expected word" in str(found[3])

@@ -16,9 +16,10 @@ from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.llm.prices import VERIFIER
 from steelyard.sampling.llm.upstreams import Upstream, check_upstream, served, started
 from steelyard.sampling.verifiers import find_verifier
-from steelyard.sampling.verifiers.protocol import ChatProtocol, RecordedProtocol
+from steelyard.sampling.verifiers.criteria import with_criteria
+from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, Verifier
 from steelyard.sampling.verifiers.runners.many_requests import MOST
-from steelyard.sampling.verifiers.runners.where import check_place, connect
+from steelyard.sampling.verifiers.runners.where import check_place, connect, refuse_pairwise
 from steelyard.sampling.verifiers.scored_items import Runner
 
 TRIES = 1 + RETRIES
@@ -35,16 +36,22 @@ class VerifierSettings:
     local: bool = False
     key_env: str = NO_KEY
     timeout: float = 30.0  # seconds for one score
+    criteria: str | None = None  # of a judge
 
     def __post_init__(self) -> None:
         """Refuse a verifier that cannot run there, before anything is started."""
-        protocol, verifier = find_verifier(self.name)
+        protocol, verifier = self._protocol()
+        refuse_pairwise(verifier.name, protocol, "serve")
         if self.upstream is not None:
             check_upstream(self.upstream, self.key_env)
         at = self.upstream is not None or isinstance(protocol, ChatProtocol)
         check_place(verifier.name, protocol, at=at, local=self.local)
         if not self.timeout > 0:
             raise SettingError(f"cannot wait {self.timeout:g} s for a score: give a number above 0")
+
+    def _protocol(self) -> tuple[Protocol, Verifier]:
+        protocol, verifier = find_verifier(self.name)
+        return with_criteria(verifier.name, protocol, self.criteria), verifier
 
     def scorer(
         self,
@@ -60,7 +67,7 @@ class VerifierSettings:
 
         `tries`: per score. `priced`: whether the prices of the verifier's own server are known.
         """
-        protocol, verifier = find_verifier(self.name)
+        protocol, verifier = self._protocol()
         if isinstance(protocol, RecordedProtocol):
             return OwnLogprob()
         upstream = upstreams[0]

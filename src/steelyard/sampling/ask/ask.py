@@ -71,6 +71,7 @@ async def aask(
     verifier: str | None = None,
     verifier_upstream: str | None = None,
     verifier_model: str | None = None,
+    criteria: str | None = None,
     local: bool = False,
     frugal: str | bool | None = None,
     progress: Callable[[Draw], None] = lambda _: None,
@@ -86,7 +87,7 @@ async def aask(
     prepared = prepare(
         question, upstream=upstream, model=model, n=n, plan=plan, prompt=prompt, temperature=temperature, top_p=top_p,
         max_tokens=max_tokens, seed=seed, key_env=key_env, verifier=verifier, verifier_upstream=verifier_upstream,
-        verifier_model=verifier_model, local=local, frugal=frugal,
+        verifier_model=verifier_model, criteria=criteria, local=local, frugal=frugal,
     )  # fmt: skip
     names, kind, score, model_names = prepared.names, prepared.kind, prepared.score, prepared.model
     voter, reading, cascade = prepared.voter, prepared.reading, prepared.cascade
@@ -136,8 +137,9 @@ def ask() -> None:
 
     Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, that ends the
     sampling. A `verifier` scores the samples, in this process (`local`) or at `verifier_upstream`; one that asks a chat
-    server asks the upstream by default. Then `plan` is one for its score, and with `frugal` ("exact", "expected", or
-    True) only samples that can change the verdict are scored: `Vote.verifier` says which, `Asked.read_by` why.
+    server asks the upstream by default, and a judge grades by `criteria`, a text. Then `plan` is one for its score, and
+    with `frugal` ("exact", "expected", or True) only samples that can change the verdict are scored: `Vote.verifier`
+    says which, `Asked.read_by` why.
 
     `progress` is called with every sample as it arrives; `serve` opens the server. The options are those of
     `steelyard ask`.

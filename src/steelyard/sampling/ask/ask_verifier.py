@@ -20,8 +20,9 @@ from steelyard.sampling.llm.upstreams import Serve, Upstream, check_upstream, st
 from steelyard.sampling.score.frugal_rule import Frugal, Walk, frugal_rule, score_of_plan
 from steelyard.sampling.score.score_samples import usage_of_score
 from steelyard.sampling.verifiers import find_verifier
+from steelyard.sampling.verifiers.criteria import with_criteria
 from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol
-from steelyard.sampling.verifiers.runners.where import check_place, connect
+from steelyard.sampling.verifiers.runners.where import check_place, connect, refuse_pairwise
 from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, known_split, split
 from steelyard.tables import read
 from steelyard.tables.score_columns import NO_SCORE
@@ -148,13 +149,16 @@ def verifying(
     plan: str | Path | None,
     frugal: str | bool | None,
     answers: str,
+    criteria: str | None = None,
 ) -> Verifying | None:
     """Check a verifier and where it runs; one that asks a chat server asks the upstream unless another is named."""
     if verifier is None:
-        if frugal or at is not None or local or model is not None:
+        if frugal or at is not None or local or model is not None or criteria is not None:
             raise SettingError("name the verifier of the samples with --verifier NAME")
         return None
     protocol, known = find_verifier(verifier)
+    protocol = with_criteria(known.name, protocol, criteria)
+    refuse_pairwise(known.name, protocol, "ask")
     if isinstance(protocol, RecordedProtocol):
         raise SettingError(f"{known.name} is what 'ask' weighs by without a verifier: omit --verifier {verifier}")
     if at is None and not local and isinstance(protocol, ChatProtocol) and len(upstreams) == 1:

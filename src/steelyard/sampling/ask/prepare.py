@@ -73,6 +73,7 @@ def prepare(
     verifier: str | None = None,
     verifier_upstream: str | None = None,
     verifier_model: str | None = None,
+    criteria: str | None = None,
     local: bool = False,
     frugal: str | bool | None = None,
 ) -> Prepared:
@@ -87,7 +88,7 @@ def prepare(
     samples = samples_to_draw(loaded, names, n)
     reading = verifying(
         verifier, upstreams=upstreams, at=verifier_upstream, local=local, model=verifier_model, plan=plan,
-        frugal=frugal, answers=kind,
+        frugal=frugal, answers=kind, criteria=criteria,
     )  # fmt: skip
     by = reading.name if reading else None
     responder: dict[str, Any] = {"model": ", ".join(names) or upstreams[0].model, "sources": names, "verifier": by}

@@ -22,10 +22,12 @@ from steelyard.sampling.llm.upstreams import check_upstream, model_name, served,
 from steelyard.sampling.progress import Allowed
 from steelyard.sampling.score.frugal_rule import Frugal, frugal_rule
 from steelyard.sampling.score.frugal_score import score_on_demand
+from steelyard.sampling.score.score_pairs import score_pairs
 from steelyard.sampling.score.score_samples import Scored, Scoring, score_samples
 from steelyard.sampling.score.score_table import check_prompts, imported, is_run
 from steelyard.sampling.verifiers import find_verifier
-from steelyard.sampling.verifiers.protocol import Protocol, RecordedProtocol, TokenProtocol
+from steelyard.sampling.verifiers.criteria import criteria_hash, with_criteria
+from steelyard.sampling.verifiers.protocol import PairProtocol, Protocol, RecordedProtocol, TokenProtocol
 from steelyard.sampling.verifiers.runners.where import check_place, connect
 from steelyard.sampling.verifiers.scored_items import Runner, known_split
 from steelyard.voting.methods.base.method import Method
@@ -49,6 +51,7 @@ async def ascore(
     column: str | None = None,
     key_env: str = "OPENAI_API_KEY",
     max_failures: str | int = "10%",
+    criteria: str | None = None,
     plan: Method | str | Path | None = None,
     frugal: str | bool | None = None,
     answers: str = AUTO,
@@ -63,8 +66,8 @@ async def ascore(
     8
     """
     at = at if upstream is None else upstream  # `at` is the former name of `upstream`
-    order = ScoreOrder(verifier, at, local, model, split, context, column, key_env, max_failures)
-    order.check()
+    order = ScoreOrder(verifier, at, local, model, split, context, column, key_env, max_failures, criteria)
+    order.check(on_demand=bool(frugal))
     on_demand = frugal_rule(frugal, plan, order.name, answers, by_source=True)
     with opened_run(run, output, rename, layout, order.protocol) as opened:
         return await score_opened(opened, order, on_demand=on_demand, progress=progress)
@@ -79,9 +82,9 @@ def score() -> None:
     changed is refused. Its column `prompt` is the text of the question; `rename` maps your column names to ours,
     `layout` names the layout of its file.
 
-    `upstream` is the address of the verifier's server, `local` runs it in this process; `column` names the scores.
-    `progress` is called with the fraction of samples that are scored. Ctrl-C saves all scores so far and raises
-    KeyboardInterrupt.
+    `upstream` is the address of the verifier's server, `local` runs it in this process; `column` names the scores, and
+    `criteria` is the text by which a judge grades. `progress` is called with the fraction of samples that are scored.
+    Ctrl-C saves all scores so far and raises KeyboardInterrupt.
 
     With `frugal` ("exact", "expected", or True for what the plan has learned) the verifier scores only responses that
     can still change the verdict of `plan`; the same call without it scores the others later. `answers` is the kind of
@@ -137,20 +140,26 @@ class ScoreOrder:
     column: str | None = None
     key_env: str = "OPENAI_API_KEY"
     max_failures: str | int = "10%"
+    criteria: str | None = None
 
     @property
     def protocol(self) -> Protocol:
-        """The protocol of the verifier."""
-        return find_verifier(self.verifier)[0]
+        """The protocol of the verifier, with the criteria."""
+        protocol, known = find_verifier(self.verifier)
+        return with_criteria(known.name, protocol, self.criteria)
 
     @property
     def name(self) -> str:
         """The column of the scores."""
         return find_verifier(self.verifier)[1].name if self.column is None else self.column
 
-    def check(self) -> None:
+    def check(self, *, on_demand: bool = False) -> None:
         """Refuse invalid settings before anything is opened."""
-        protocol, known = find_verifier(self.verifier)
+        protocol, (_, known) = self.protocol, find_verifier(self.verifier)
+        if on_demand and isinstance(protocol, PairProtocol):
+            raise SettingError(
+                f"{known.name} compares all responses of a question: omit --frugal, or use it with --verifier judge"
+            )
         check_place(known.name, protocol, at=self.at is not None, local=self.local)
         if self.at == LOCAL and isinstance(protocol, TokenProtocol):
             raise SettingError(
@@ -173,7 +182,7 @@ class ScoreOrder:
             why = "come from several LLMs" if manifest.sources else "name no LLM (column 'llm')"
             raise SettingError(f"the responses {why}: name the model that {self.at} serves with --model")
         split = known_split(known.split if self.split is None else self.split)
-        return Scoring(self.name, known.name, weights, split, self.context)
+        return Scoring(self.name, known.name, weights, split, self.context, criteria_hash(self.criteria))
 
 
 async def score_opened(
@@ -200,7 +209,9 @@ async def score_opened(
             address = await stack.enter_async_context(started(served, at, order.key_env)) if at is not None else None
             return await connect(protocol, scoring.model, address, order.context)
 
-        if on_demand is None:
+        if isinstance(protocol, PairProtocol):
+            done = await score_pairs(opened, scoring, protocol.leaders, ready, max_failures=allowed, progress=progress)
+        elif on_demand is None:
             done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
         else:
             once = not isinstance(protocol, RecordedProtocol)  # the records of equal texts may differ

@@ -33,6 +33,7 @@ class Scoring:
     model: str
     split: str
     context: int | None = None
+    criteria: str | None = None  # the hash of a judge's criteria; None: the default ones
 
 
 @dataclass
@@ -41,7 +42,8 @@ class Scored:
 
     With a `rule` responses were scored on demand: `not_asked` did not need a score, `copied` have the same text as
     another that was scored, and `readable` have an answer to vote for. `run` is the folder of the scores, and `spent`
-    the usage that the verifier's server billed.
+    the usage that the verifier's server billed. A judge that compares responses made `comparisons`: `ties` gave both
+    responses 0.5, and `unreadable` ones count for neither.
     """
 
     before: int = 0
@@ -56,6 +58,9 @@ class Scored:
     not_asked: int = 0
     copied: int = 0
     readable: int = 0
+    comparisons: int = 0
+    ties: int = 0
+    unreadable: int = 0
     spent: Usage = field(default_factory=Usage)
 
 
@@ -177,10 +182,13 @@ def count(done: Scored, result: Scores | str, max_failures: int) -> None:
         )
 
 
-def check_same(run: Run, scoring: Scoring) -> None:
-    """Scores of one column come from one verifier, one model and one split; a column without scores is free."""
+def check_same(run: Run, scoring: Scoring, *, begun: bool = False) -> None:
+    """Scores of one column come from one verifier, one model and one split; a column without scores is free.
+
+    `begun`: whether the column has comparisons, which will become scores.
+    """
     notes = [note for note in run.state.notes if note.get("about") == "score" and note.get("column") == scoring.column]
-    if not notes or not len(run.state.scores[scoring.column].done):
+    if not notes or not (begun or len(run.state.scores[scoring.column].done)):
         return
     refuse_other(run.folder, notes[-1], scoring)
 

@@ -1,14 +1,16 @@
 """What a protocol is: the input of a verifier for a question and the steps of a response, and the scores it outputs.
 
 A protocol is two pure functions. `render` lays out a question and its steps; `read` turns the outputs into one score in
-[0, 1] per step. The kind of a protocol, one of three, determines where it can run.
+[0, 1] per step. The kind of a protocol determines where it can run.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -71,10 +73,21 @@ class ChatProtocol:
 
     what: str
     verifiers: tuple[Verifier, ...]
-    render: Callable[[str, Sequence[str]], list[Message]]
-    read: Callable[
-        [Mapping[str, float]], list[float] | None
-    ]  # token -> log-probability; None: neither word is among them
+    render: Callable[..., list[Message]]  # (question, steps), and the keyword `criteria` if the protocol takes any
+    read: Callable[[Mapping[str, float]], list[float] | None]  # token -> log-probability; None: no expected token
+    criteria: str = ""  # the default criteria; empty: the protocol takes none
+
+
+@dataclass(frozen=True)
+class PairProtocol(ChatProtocol):
+    """A judge that compares two responses to a question: `steps` of `render` are their texts.
+
+    `read` returns the probability that the first is better, or an empty list if the reply is unreadable: the reply is
+    billed, and the same request would return it again. All responses of a question are scored together, by comparisons
+    with their neighbours in a ring and with `leaders` of them (verifiers/tournament.py).
+    """
+
+    leaders: int = 2
 
 
 @dataclass(frozen=True)
@@ -108,6 +121,32 @@ def plain_text(text: str) -> str:
     '< |im_end| > a < b [ /INST] x[1]'
     """
     return LIKE_SPECIAL.sub(lambda match: f"{match[0]} ", text)
+
+
+def delimiter(*texts: str) -> str:
+    """A line to enclose texts in: it depends on them, so that no text can contain it.
+
+    >>> delimiter("1 + 1?", "It is 2.")
+    '========b4e3863953b42033'
+    """
+    return "=" * 8 + sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def masses(alternatives: Mapping[str, float], choices: Sequence[str]) -> list[float] | None:
+    """The probability of each choice relative to all of them; None if none is among the alternatives.
+
+    Case and surrounding spaces of a token do not matter; choices are in lower case.
+
+    >>> masses({"A": -1.0, " a": -1.0, "B": -1.0, "It": -0.5}, ("a", "b"))
+    [0.666666666667, 0.333333333333]
+    """
+    mass = dict.fromkeys(choices, 0.0)
+    for token, logprob in alternatives.items():
+        choice = token.strip().lower()
+        if choice in mass and not math.isnan(logprob):
+            mass[choice] += math.exp(min(logprob, 0.0))
+    total = math.fsum(mass.values())
+    return [round(part / total, 12) for part in mass.values()] if total else None
 
 
 def sigmoid(x: Array) -> Array:

@@ -6,11 +6,9 @@ like a special token of any chat layout is opened up by a space, because the ser
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 
-from steelyard.sampling.verifiers.protocol import ChatProtocol, Message, Verifier, plain_text
+from steelyard.sampling.verifiers.protocol import ChatProtocol, Message, Verifier, delimiter, masses, plain_text
 
 ASK = (
     "Below are a problem and a proposed solution to it, each between two lines that read {mark}. "
@@ -23,23 +21,18 @@ ASK = (
 def render(question: str, steps: Sequence[str]) -> list[Message]:
     """The one message that asks."""
     question, solution = plain_text(question), plain_text("\n\n".join(steps))
-    mark = "=" * 8 + sha256(f"{question}\0{solution}".encode("utf-8", "replace")).hexdigest()[:16]
+    mark = delimiter(question, solution)
     return [{"role": "user", "content": ASK.format(mark=mark, question=question, solution=solution)}]
 
 
 def read(alternatives: Mapping[str, float]) -> list[float] | None:
     """p(True) / (p(True) + p(False)) from the first token's alternatives; None when neither is among them.
 
-    >>> read({"True": math.log(0.6), " false": math.log(0.2), "It": math.log(0.1)})
-    [0.75]
+    >>> read({"True": -0.5, " false": -0.5, "It": -2.0})
+    [0.5]
     """
-    mass = {"true": 0.0, "false": 0.0}
-    for token, logprob in alternatives.items():
-        word = token.strip().lower()
-        if word in mass and not math.isnan(logprob):
-            mass[word] += math.exp(min(logprob, 0.0))
-    total = mass["true"] + mass["false"]
-    return [round(mass["true"] / total, 12)] if total else None
+    shares = masses(alternatives, ("true", "false"))
+    return shares and shares[:1]
 
 
 PROTOCOL = ChatProtocol(

@@ -1,4 +1,4 @@
-"""A self-verifier on any OpenAI-compatible server: a short question, scored by the alternatives of its first token."""
+"""A verifier on any OpenAI-compatible server: a short question, scored by the alternatives of its first token."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from steelyard.sampling.verifiers.scored_items import (
 )
 
 ALTERNATIVES = 20
-PROBE = Item("What is 1 + 1?", ["1 + 1 = 2, so the answer is 2."])
+PROBE = Item("What is 1 + 1?", ["1 + 1 = 2.", "So the answer is 2."])  # two steps, or two responses
 
 
 class Asked:
@@ -71,7 +71,7 @@ class Asked:
             hint = "use a server that returns top_logprobs (vLLM, llama.cpp), or --verifier logprob"
             hint = advice(error) if isinstance(error, BusyError | GoneError) else hint
             raise VerifierError(
-                f"{address.base} ({model}) cannot be used as a self-verifier: {error.reason}; {hint}"
+                f"{address.base} ({model}) cannot be used as a chat verifier: {error.reason}; {hint}"
             ) from None
         except BaseException:
             await made.close()
@@ -92,7 +92,7 @@ class Asked:
         except TryError as error:
             return error.reason
         if scores is None:
-            return f"neither word is among the {ALTERNATIVES} likeliest first tokens"
+            return f"no expected word is among the {ALTERNATIVES} likeliest first tokens"
         return checked(scores, truncated=False, usage=usage_of(reply))
 
     async def _post(self, item: Item, tries: int, timeout: float | None = None) -> Any:

@@ -9,7 +9,13 @@ from typing import Any
 from steelyard.foundation.errors import SettingError
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.pace import Pace
-from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
+from steelyard.sampling.verifiers.protocol import (
+    ChatProtocol,
+    PairProtocol,
+    Protocol,
+    RecordedProtocol,
+    TokenProtocol,
+)
 from steelyard.sampling.verifiers.runners.many_requests import TRIES
 from steelyard.sampling.verifiers.scored_items import Item, Results, Runner, checked
 from steelyard.sampling.verifiers.tokens import Tokens, model_folder
@@ -28,6 +34,15 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
             raise SettingError(f"choose where {name} runs: --local for this machine, --upstream URL for a vLLM server")
         if at and not protocol.served:
             raise SettingError(f"vLLM cannot serve {name}: run it with --local")
+
+
+def refuse_pairwise(name: str, protocol: Protocol, command: str) -> None:
+    """Refuse a judge that compares responses where each is scored by itself."""
+    if isinstance(protocol, PairProtocol):
+        raise SettingError(
+            f"{name} compares all responses of a question, and '{command}' scores one at a time: use --verifier judge, "
+            f"or 'steelyard generate' and 'steelyard score --verifier {name}'"
+        )
 
 
 def vocabulary(model: str) -> Tokens:
