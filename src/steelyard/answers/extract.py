@@ -8,6 +8,7 @@ matches, the answer is None.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from steelyard.answers.kind import CUT_OFF, NOTHING, Extracted, Kind, first_match, short
@@ -18,7 +19,7 @@ from steelyard.foundation.errors import SettingError, did_you_mean
 __all__ = ["AUTO", "CUT_OFF", "KINDS", "NOTHING", "Extracted", "check_kind", "extract", "extract_answer", "kind_of"]
 AUTO = "auto"
 KINDS = registry().built_in
-PREFIX = "re:"
+PREFIX, FREE = "re:", "free:"
 
 
 def extract(text: str, kind: str = "math", *, cut: bool = False) -> Extracted:
@@ -54,6 +55,8 @@ def kind_of(name: str) -> Kind:
     """Return the kind with this name; the error for an unknown name lists the kinds."""
     if name in KINDS:
         return registry().get(name)
+    if name.startswith(FREE):
+        return free_kind(name)
     if not name.startswith(PREFIX) or name == PREFIX:
         raise SettingError(f"unknown kind of answer {name!r}: {did_you_mean(name, (*KINDS, AUTO))}, or re:PATTERN")
     return pattern_kind(name.removeprefix(PREFIX))
@@ -66,6 +69,19 @@ def check_kind(kind: str) -> str:
             f"'auto' chooses the kind from a table of responses, and there is none yet: use one of {', '.join(KINDS)}"
         )
     return kind_of(kind).name
+
+
+def free_kind(name: str) -> Kind:
+    """Return the kind of free text with another similarity, `free:NAME` or `free:column:NAME`."""
+    from steelyard.answers.similarities.similarity import find_similarity
+
+    similarity, _, column = name.removeprefix(FREE).partition(":")
+    find_similarity(similarity)  # refuse an unknown name early
+    if (similarity == "column") != bool(column):
+        raise SettingError(
+            f"{name!r} does not fit: write free:column:NAME to compare the values of a column, or free:json"
+        )
+    return replace(registry().get("free"), name=name, similarity=similarity, column=column or None)
 
 
 class PatternKind(Kind):

@@ -52,7 +52,8 @@ class Kind:
     normal form: answers with equal forms are the same, and an empty form means unreadable. With `maths`, the
     equivalence checker decides what the form leaves open. With `blank`, an empty string in a column of answers or golds
     is an answer, and only null is missing. With `listed`, answers come from a short fixed list (letters, yes and no),
-    so that a response that is cut off right after one still counts.
+    so that a response that is cut off right after one still counts. With a `similarity`, answers that are alike vote
+    for each other (similarities/), compared by their texts or by the values of a `column`.
     """
 
     name: str
@@ -64,6 +65,8 @@ class Kind:
     blank: bool = False
     listed: bool = False
     doubt: Doubt | None = None
+    similarity: str | None = None
+    column: str | None = None
 
     def extract(self, response: str, *, cut: bool = False) -> Extracted:
         """Extract the final answer; from a response that was `cut` off, only an answer that it marks."""
@@ -146,6 +149,20 @@ def final_part(response: str) -> FinalPart:
     if thinking:
         final, thoughts = final[: thinking.start()], thoughts + final[thinking.start() :]
     return FinalPart(_tagged(final), final, thoughts)
+
+
+def without_thoughts(response: str) -> str:
+    """The text after the thoughts, of any length; nothing of a response that ends while thinking.
+
+    >>> without_thoughts("<think>4, no</think>It is 5."), without_thoughts("It is 5."), without_thoughts("<think>4")
+    ('It is 5.', 'It is 5.', '')
+    """
+    if not _has_marks(response):
+        return response
+    thought = _last(_THOUGHT, response)
+    final = response[thought.end() :] if thought else response
+    thinking = _THINKING.search(final)
+    return final[: thinking.start()] if thinking else final
 
 
 def ends_in_tag(response: str) -> bool:

@@ -12,7 +12,7 @@ Names are listed without importing anything; an entry is imported on first use.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -29,8 +29,9 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """The entries of one kind, by name.
 
-    `what` is the kind in messages. `folder` has the built-in entries, which are modules of `package`; `pick` returns
-    the entry of a module, and `check` returns what is wrong with an entry of another package, or None.
+    `what` is the kind in messages. `folder` has the built-in entries, which are modules of `package`, and may have
+    modules in `shared` that are no entries; `pick` returns the entry of a module, and `check` returns what is wrong
+    with an entry of another package, or None.
     """
 
     def __init__(
@@ -41,18 +42,19 @@ class Registry(Generic[T]):
         pick: Callable[[ModuleType], T],
         *,
         group: str | None = None,
+        shared: Collection[str] = (),
         check: Callable[[str, object], str | None] = lambda name, thing: None,  # noqa: ARG005
     ) -> None:
-        self.what, self.package, self.folder, self.pick, self.group, self.check = (
-            what, package, folder, pick, group, check,
+        self.what, self.package, self.folder, self.pick, self.group, self.shared, self.check = (
+            what, package, folder, pick, group, shared, check,
         )  # fmt: skip
         self.get = cache(self._get)
 
     @cached_property
     def built_in(self) -> tuple[str, ...]:
         """The names of the built-in entries, in the order of their files."""
-        modules = iter_modules([str(self.folder)])
-        return tuple(m.name.replace("_", "-") for m in modules if not m.ispkg and not m.name.startswith("_"))
+        modules = [m.name for m in iter_modules([str(self.folder)]) if not m.ispkg and not m.name.startswith("_")]
+        return tuple(name.replace("_", "-") for name in modules if name not in self.shared)
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:

@@ -14,6 +14,7 @@ import polars as pl
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import LabelError, SteelyardWarning, TableError
 from steelyard.tables.asked_scores import joined_asked, with_asked_scores
+from steelyard.tables.compared_texts import COMPARED, similarity_of
 from steelyard.tables.duplicates import TEXT_CODE, codes_of
 from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_keys
 from steelyard.voting.pools.label_conflicts import LabelConflicts
@@ -36,8 +37,9 @@ def pool_from_frame(
     sources: tuple[str, ...] = (),
 ) -> Pool:
     """Encode the answers of each question as integers, and check scores and labels."""
-    codes, rows, width = _coded(starts, frame["answer"])
-    texts = frame["answer"].gather(rows)
+    compared = frame[COMPARED] if COMPARED in frame.columns else frame["answer"]
+    codes, rows, width = _coded(starts, compared)
+    texts = compared.gather(rows)
     base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
     gold = _gold(frame, questions, starts, reader.kind.blank) if "gold" in frame.columns else None
 
@@ -63,13 +65,15 @@ def pool_from_frame(
         base=np.cumsum(fewer) - fewer,
         width=fewer,
         questions=questions,
-        names=texts.gather(firsts).str.strip_chars(),
+        names=frame["answer"].gather(rows[firsts]).str.strip_chars(),
         origin=origin,
         source=frame["source"].to_numpy().astype(np.int32) if sources else None,
         sources=sources,
         tokens=_numbers(frame, "tokens") if "tokens" in frame.columns else None,
         text=codes_of(frame[TEXT_CODE]) if TEXT_CODE in frame.columns else None,
     )
+    if reader.kind.similarity is not None:
+        pool = replace(pool, similarity=similarity_of(reader.kind, texts.gather(firsts), fewer, frame, starts))
     if origin.parts:
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
     pool = with_asked_scores(pool, frame)

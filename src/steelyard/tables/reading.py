@@ -12,10 +12,12 @@ import polars as pl
 
 from steelyard.answers.extract import AUTO
 from steelyard.answers.golds import CHOICE
+from steelyard.answers.kind import Kind
 from steelyard.answers.reader import AnswerReader
-from steelyard.foundation.errors import ColumnError, TableError
+from steelyard.foundation.errors import ColumnError, LabelError, TableError
 from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, how_read_expressions, token_column, token_expression
+from steelyard.tables.compared_texts import compared_columns
 from steelyard.tables.duplicates import RepeatedRows, with_codes
 from steelyard.tables.labels import LABELLED_ROWS, check_golds, label_expression
 from steelyard.tables.pools_from_frames import join
@@ -125,11 +127,13 @@ def pools_of(
                 answers=reader.kind.name, rename=tuple((rename or {}).items()), tokens=token_column(schema, tokens),
             )  # fmt: skip
             sources = source_names(frame, schema, source)
-            if labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
+            exact = reader.kind.similarity is None
+            if exact and labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
                 check_golds(both, reader)
-            columns = [*_columns(schema, chosen, labels is not None), *asked_expressions(frame, chosen, on_demand)]
+            columns = [*_columns(schema, chosen, labels is not None, reader.kind)]
+            columns += asked_expressions(frame, chosen, on_demand)
             columns += how_read_expressions(schema)
-            if labels is not None and _labels_by_gold(schema):
+            if exact and labels is not None and _labels_by_gold(schema):
                 reader.look_at_golds(*_golds_and_texts(frame, reader))
             if source is not None and sources:
                 columns.append(source_code(source, sources))
@@ -154,11 +158,17 @@ def pools_of(
     conflicts.warn()
 
 
-def _columns(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
+def _columns(schema: pl.Schema, scores: Scores, labels: bool, kind: Kind) -> list[pl.Expr]:
     """Return the columns of a pool: question, answer (or response) and, if there are any, sample, scores and labels."""
-    text = ["question", "answer" if "answer" in schema else "response"]
+    prefers_response = kind.similarity is not None and "response" in schema
+    text = ["question", "answer" if "answer" in schema and not prefers_response else "response"]
     if labels and _labels_by_gold(schema):
         text.append("gold")
+        if kind.similarity is not None:
+            raise LabelError(
+                "free text cannot be compared with 'gold': label every response in a column 'correct' or 'grade' "
+                "(C, I, N), as a grader does, or name another kind of answers"
+            )
     for name in text:
         if name == "gold" and isinstance(schema[name], pl.List | pl.Array):
             continue
@@ -176,7 +186,7 @@ def _columns(schema: pl.Schema, scores: Scores, labels: bool) -> list[pl.Expr]:
     label = label_expression(schema) if labels else None
     if label is not None:
         columns.append(label.alias("correct"))
-    return columns
+    return columns if kind.similarity is None else [*columns, *compared_columns(schema, kind)]
 
 
 def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | None:

@@ -38,6 +38,9 @@ MIN_IDS = 5  # ids in several tasks whose golds all agree, to treat them as the 
 _ID = r"^\S{1,40}$"  # longer, or with spaces, it is the text of a question
 
 
+GRADE = "grade"
+
+
 class Long(Layout):
     name = "long"
     title = "long table"
@@ -82,8 +85,16 @@ def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
 
 
 def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str, str]:
-    """Return the column with labels or gold answers, for a table that has neither `correct` nor `gold`."""
-    if "correct" in schema or "gold" in schema:
+    """Return the column with labels or gold answers, for a table that has neither `correct` nor `gold`.
+
+    A `grade` of every response (C, I or N) is a label also beside gold answers: a grader has compared them.
+    """
+    if "correct" in schema:
+        return {}
+    grades = [name for name in columns_named(flat, {GRADE}) if schema[name] == pl.String and are_labels(frame, name)]
+    if grades:
+        return {"correct": grades[0]}
+    if "gold" in schema:
         return {}
     labels = [name for name in columns_named(flat, LABELS) if _has_labels(frame, name)]
     correct = only(labels, "correct")

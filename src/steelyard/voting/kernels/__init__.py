@@ -9,6 +9,7 @@ from steelyard.voting.kernels.codes import code_keys, distinct
 from steelyard.voting.kernels.compilation import compiled, read_only
 from steelyard.voting.kernels.likelihoods import committee_likelihood, log_likelihood
 from steelyard.voting.kernels.offset_lines import correct_at, intervals, lines
+from steelyard.voting.kernels.overlaps import overlaps
 from steelyard.voting.kernels.question_densities import question_ratios
 from steelyard.voting.kernels.resampling import permutations, resample
 from steelyard.voting.kernels.similar_votes import similar_rivals, smooth, source_similarities, tally_similar
@@ -49,6 +50,7 @@ __all__ = [
     "lines",
     "log_likelihood",
     "modal_answers",
+    "overlaps",
     "pass_at",
     "permutations",
     "question_ratios",

@@ -1,0 +1,28 @@
+"""free: any text, compared by similarity; the answer is the response without its thoughts.
+
+`free` compares words; `free:json`, `free:characters` and so on name another similarity (similarities/), and
+`free:column:NAME` compares the values of a column, such as the outputs of executed code. A response that declines to
+answer casts no vote (../abstentions.py).
+"""
+
+from __future__ import annotations
+
+from steelyard.answers.abstentions import abstains
+from steelyard.answers.kind import NOTHING, Extracted, Kind, without_thoughts
+
+ABSTAINED = Extracted(None, "declined")
+VALUES = ("json", "column")  # similarities of values, not of prose
+
+
+class FreeText(Kind):
+    """A kind whose answers are whole responses."""
+
+    def extract(self, response: str, *, cut: bool = False) -> Extracted:  # noqa: ARG002
+        """Return the text after the thoughts; none if the response declines to answer."""
+        text = without_thoughts(response).strip()
+        if not text:
+            return NOTHING
+        return ABSTAINED if self.similarity not in VALUES and abstains(text) else Extracted(text, "response")
+
+
+KIND = FreeText("free", (), (), str.strip, str.strip, similarity="tokens")

@@ -1,0 +1,58 @@
+"""characters: the share of common n-grams of characters, for languages without spaces and any other text.
+
+Letters and digits only, case-folded, of the **bold** parts if there are any; without the n-grams of the prompt, unless
+none would remain. Triples of characters, but pairs if one of them is Chinese, Japanese or Korean: most Chinese words
+have two characters, whereas two letters say little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steelyard.answers.bold import bold_or_all
+from steelyard.answers.similarities.similarity import MAX_SCANNED, FeatureSimilarity
+from steelyard.answers.words import words
+
+IDEOGRAPHS = 0x2E80  # the first code point of Chinese, Japanese and Korean
+BITS = 21  # of a code point: three fit into a feature
+
+
+class Characters(FeatureSimilarity):
+    """|A & B| / |A | B| of the sets of n-grams."""
+
+    name = "characters"
+    summary = "Share of common pairs or triples of characters, without those of the prompt. Needs no spaces."
+    formula = "jaccard"
+
+    def features(self, text: str, prompt: str | None) -> Iterable[int]:
+        """Return the n-grams as numbers."""
+        grams = _grams("".join(words(bold_or_all(text)) or words(text)))
+        new = grams[~np.isin(grams, _prompt_grams(prompt))] if prompt else grams
+        codes: list[int] = (new if len(new) else grams).tolist()
+        return codes
+
+
+def _grams(letters: str) -> NDArray[np.int64]:
+    """Return the n-grams in order; a text too short for one is its own n-gram.
+
+    >>> len(_grams("paris")), len(_grams("北京市")), len(_grams("日")), len(_grams(""))
+    (3, 2, 1, 0)
+    """
+    codes = np.frombuffer(letters[:MAX_SCANNED].encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+    pairs = codes[:-1] << BITS | codes[1:]
+    wide = codes >= IDEOGRAPHS
+    wide_pair = wide[:-1] | wide[1:]
+    narrow = ~(wide_pair[:-1] | wide[2:])
+    grams = np.concatenate((pairs[wide_pair], (pairs[:-1] << BITS | codes[2:])[narrow]))
+    if len(grams) or not letters:
+        return grams
+    return np.bitwise_or.reduce(codes << BITS * np.arange(len(codes)), keepdims=True)
+
+
+@lru_cache(maxsize=8)
+def _prompt_grams(prompt: str) -> NDArray[np.int64]:
+    return _grams("".join(words(prompt)))

@@ -1,0 +1,43 @@
+"""tokens: the share of common words.
+
+The words of the **bold** parts, if a response has any, else all of its words; without English stop words and the words
+of the prompt, unless none would remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+from steelyard.answers.bold import bold_or_all
+from steelyard.answers.similarities.similarity import FeatureSimilarity, feature_code
+from steelyard.answers.words import words
+
+_STOP_WORDS = (
+    "a an the of in on at to for and or is was were are be been by with as that this it its he she they his her their "
+    "from which who what when where how i do does did"
+)
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+class Tokens(FeatureSimilarity):
+    """|A & B| / |A | B| of the sets of words."""
+
+    name = "tokens"
+    summary = "Share of common words: those of bold parts, if any, without those of the prompt. The default."
+    formula = "jaccard"
+
+    def features(self, text: str, prompt: str | None) -> Iterable[int]:
+        """Return the codes of the words that count."""
+        stated = words(bold_or_all(text)) or words(text)
+        informative = _without(STOP_WORDS, list(dict.fromkeys(stated)))
+        return map(feature_code, _without(_prompt_words(prompt), informative) if prompt else informative)
+
+
+def _without(ignored: Collection[str], stated: list[str]) -> list[str]:
+    return [word for word in stated if word not in ignored] or stated
+
+
+@lru_cache(maxsize=8)
+def _prompt_words(prompt: str) -> frozenset[str]:
+    return frozenset(words(prompt))

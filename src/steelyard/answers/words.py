@@ -1,0 +1,44 @@
+"""The words of any text: maximal runs of letters, digits and their marks, in one spelling. Linear time."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+LAST_MARK = 0x1F000
+_JOINERS = "\u200c\u200d"  # within words of Persian and Indian scripts
+_PIECE = re.compile(r"(?s).{1,480}[^\x00-\x7f]{0,32}")  # ends before an ASCII character, if one is near
+
+
+def words(text: str) -> list[str]:
+    """Return the words in order: composed, compatible forms folded (NFKC), case-folded.
+
+    A number is one word, without separators of thousands.
+
+    >>> words("The Café's ﬁrst 1,234 guests (3.5 %), 1,2"), words("हिन्दी भाषा")
+    (['the', 'café', 's', 'first', '1234', 'guests', '3.5', '1', '2'], ['हिन्दी', 'भाषा'])
+    """
+    folded = text.lower() if text.isascii() else _folded(text)
+    marked = not text.isascii() and _mark().search(folded)
+    matches = _word("|" + _mark().pattern if marked else "").findall(folded)
+    return [match.replace(",", "") for match in matches] if "," in folded else matches
+
+
+def _folded(text: str) -> str:
+    """Normalise in pieces, because a long run of marks takes quadratic time."""
+    composed = "".join(unicodedata.normalize("NFKC", piece) for piece in _PIECE.findall(text))
+    return composed.casefold()
+
+
+@cache
+def _word(marks: str) -> re.Pattern[str]:
+    letters = rf"(?:[^\W_]{marks})++"
+    return re.compile(rf"{letters}(?:(?<=\d)(?:\.(?=\d)|,(?=\d\d\d(?!\d))){letters})*+")
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    """One combining mark, such as a vowel sign, or joiner."""
+    marks = (char for char in map(chr, range(0x300, LAST_MARK)) if unicodedata.category(char) in ("Mn", "Mc", "Me"))
+    return re.compile(f"[{''.join(marks)}{_JOINERS}]")

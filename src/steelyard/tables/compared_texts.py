@@ -1,0 +1,47 @@
+"""What free text is compared by: the prompt and the user's own column, and the similarity of a pool's answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from steelyard.answers.kind import Kind
+from steelyard.answers.similarities.similarity import find_similarity, similarity_blocks
+from steelyard.foundation.arguments import argument
+from steelyard.foundation.errors import ColumnError, TableError, did_you_mean
+from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.pools.similarity import Similarity
+
+PROMPT, COMPARED = "the prompt", "what is compared"  # columns of a batch while it is read
+MOST_TEXTS = 4096  # different texts of one question
+MOST_PAIRS = 1 << 28  # of all questions that are read together: 1 GB
+
+
+def compared_columns(schema: pl.Schema, kind: Kind) -> list[pl.Expr]:
+    """Return the prompt, whose words do not count, and the column that is compared in place of the text, if any."""
+    columns = []
+    if schema.get("prompt") == pl.String:
+        columns.append(pl.col("prompt").alias(PROMPT))
+    if kind.column is None:
+        return columns
+    if kind.column not in schema:
+        raise ColumnError(f"there is no column {kind.column!r} to compare: {did_you_mean(kind.column, schema.names())}")
+    value, dtype = pl.col(kind.column), schema[kind.column]
+    if dtype.is_nested():  # as JSON
+        value = pl.struct(value.alias("v")).struct.json_encode().str.slice(len('{"v":'))
+        value = pl.when(pl.col(kind.column).is_not_null()).then(value.str.head(-1))
+    return [*columns, value.cast(pl.String).alias(COMPARED)]
+
+
+def similarity_of(kind: Kind, texts: pl.Series, width: Ints, frame: pl.DataFrame, starts: Ints) -> Similarity:
+    """Compare the distinct texts of every question; `width` [Q] says how many it has."""
+    widest = int(width.max(initial=0))
+    if widest > MOST_TEXTS or int((width**2).sum()) > MOST_PAIRS:
+        question = frame["question"][int(starts[int(np.argmax(width))])]
+        raise TableError(
+            f"question {question!r} has {widest:,} different responses, and all pairs are compared: at most "
+            f"{MOST_TEXTS:,} per question, and {MOST_PAIRS:,} pairs in all; read fewer of them ({argument('n', 64)})"
+        )
+    prompts = frame[PROMPT].gather(starts[:-1]).to_list() if PROMPT in frame.columns else None
+    begins = np.concatenate(([0], np.cumsum(width)))
+    return Similarity(*similarity_blocks(find_similarity(str(kind.similarity)), texts.to_list(), begins, prompts))
