@@ -15,7 +15,7 @@ import time
 
 import aiohttp
 
-from steelyard.foundation.event_loop import run
+from steelyard.foundation.cores import run_in_loop
 
 CLIENTS, CALLS = 8, 100
 BODY = {"model": "single", "messages": [{"role": "user", "content": "How many?"}], "logprobs": True, "top_logprobs": 1}
@@ -39,7 +39,7 @@ async def cpu_per_call(port: int) -> float:
 
 def main() -> None:
     for _ in sys.stdin:
-        print(run(cpu_per_call(int(sys.argv[1]))), flush=True)
+        print(run_in_loop(cpu_per_call(int(sys.argv[1]))), flush=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import steelyard as sy
 from steelyard.answers import step_budget as budget
 from steelyard.answers.equivalence import EquivalenceChecker
 from steelyard.answers.grouping import group
-from steelyard.answers.normal import normal_form, too_costly
+from steelyard.answers.normal import normal_form
 from steelyard.answers.pairs import MAX_FORMS, MAX_PAIRS
 from steelyard.answers.step_budget import (
     PER_CHARACTER,
@@ -107,7 +107,7 @@ def test_what_is_remembered_is_worked_out_once_and_costs_the_same_steps_again() 
 
 
 def test_an_answer_that_runs_out_is_a_class_of_its_own_and_is_counted(tmp_path: Path) -> None:
-    assert too_costly(normal_form(COSTLY))
+    assert normal_form(COSTLY).startswith("costly:")
     assert normal_form(normal_form(COSTLY)) == normal_form(COSTLY)
     assert sy.group_answers([COSTLY, "1", COSTLY + "+1", COSTLY, "2/2"]) == [0, 1, 2, 0, 1]
     table = pl.DataFrame({"question": ["a"] * 4, "answer": [COSTLY, COSTLY, "7", "14/2"]})

@@ -8,7 +8,7 @@ import sys
 import pytest
 import uvloop
 
-from steelyard.foundation import event_loop
+from steelyard.foundation.cores import run_in_loop
 
 
 async def _loop() -> type[asyncio.AbstractEventLoop]:
@@ -16,9 +16,9 @@ async def _loop() -> type[asyncio.AbstractEventLoop]:
 
 
 def test_uvloop_is_used_where_it_is_installed() -> None:
-    assert event_loop.run(_loop()) is uvloop.Loop
+    assert run_in_loop(_loop()) is uvloop.Loop
 
 
 def test_without_uvloop_the_loop_is_that_of_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvloop", None)
-    assert issubclass(event_loop.run(_loop()), asyncio.BaseEventLoop)
+    assert issubclass(run_in_loop(_loop()), asyncio.BaseEventLoop)

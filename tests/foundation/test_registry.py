@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from typing import ClassVar
 
@@ -129,7 +129,7 @@ def test_protocols_and_rules_of_other_packages_are_checked_too(monkeypatch: pyte
     with pytest.raises(
         sy.SettingError, match=r"it must be a subclass of steelyard\.voting\.stopping\.stopping_rule\.Rule"
     ):
-        stopping.registry.__wrapped__().get("mine")
+        replace(stopping.REGISTRY).get("mine")  # it looks for entry points again
 
 
 def test_a_broken_package_is_listed_as_such_and_harms_no_other_method(monkeypatch: pytest.MonkeyPatch) -> None:

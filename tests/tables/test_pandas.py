@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import steelyard as sy
-from steelyard.tables.sources.opened_tables import lazy_frame
+from steelyard.tables.sources.opened import lazy_frame
 
 BASE: dict[str, Any] = {
     "question": ["a", "a", "b", "b"],

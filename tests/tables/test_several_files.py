@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.tables.sources import unpacking
 from tests.running import steelyard
 
 Rows = list[dict[str, Any]]
@@ -235,3 +238,20 @@ def test_small_whole_numbers_and_decimals_are_the_same_ids(tmp_path: Path) -> No
         sy.write(pl.DataFrame({"question": values, "answer": ["4", "5"]}), tmp_path / f"{name}.parquet")
     read = sy.read([tmp_path / "a.parquet", tmp_path / "b.parquet"], score="none", answers="exact")
     assert read.n_questions == 3
+
+
+@pytest.mark.parametrize("sources", [["a.jsonl", "b.jsonl", "-"], ["-", "a.jsonl", "b.jsonl"], ["a.jsonl", "-"]])
+def test_standard_input_is_checked_against_the_files_beside_it_and_named(
+    written: Callable[[str, Rows], Path], monkeypatch: pytest.MonkeyPatch, sources: list[str]
+) -> None:
+    written("a.jsonl", rows("a"))
+    written("b.jsonl", rows("b"))
+    unlabelled = ({name: value for name, value in row.items() if name != "correct"} for row in rows("c"))
+    content = "".join(json.dumps(row) + "\n" for row in unlabelled).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    unpacking._spooled_stdin.cache_clear()
+    try:
+        with pytest.raises(sy.SteelyardError, match=r"standard input has no column 'correct', which a\.jsonl has"):
+            sy.read(sources)
+    finally:
+        unpacking._spooled_stdin.cache_clear()

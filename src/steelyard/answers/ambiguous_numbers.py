@@ -40,7 +40,7 @@ def with_point(answer: str) -> str | None:
 
 def settle_decimal_commas(texts: pl.Series, keys: pl.Series, question: Ints, voting: int) -> pl.Series:
     """Give an answer with a decimal comma the key of that number if one of the first `voting` texts has it."""
-    commas = _commas(texts)
+    commas = _containing(WITH_COMMA, texts)
     if not commas.any():
         return keys
     questions = set(question[commas].tolist())
@@ -56,7 +56,7 @@ def settle_decimal_commas(texts: pl.Series, keys: pl.Series, question: Ints, vot
 
 def correct_with_point(texts: pl.Series, owner: Ints, golds: pl.Series, gold_owner: Ints) -> Bools:
     """Return which texts equal a gold answer except for a decimal comma."""
-    correct, gold_commas = _commas(texts), _commas(golds)
+    correct, gold_commas = _containing(WITH_COMMA, texts), _containing(WITH_COMMA, golds)
     if not correct.any() and not gold_commas.any():
         return correct
     rows = zip(gold_owner.tolist(), golds, gold_commas.tolist(), strict=True)
@@ -72,11 +72,6 @@ def correct_with_point(texts: pl.Series, owner: Ints, golds: pl.Series, gold_own
     return correct
 
 
-def _commas(texts: pl.Series) -> Bools:
-    mask: Bools = texts.str.contains(WITH_COMMA).fill_null(value=False).to_numpy().copy()
-    return mask
-
-
 def percentage(answer: str) -> str | None:
     r"""Return the normal form of the number before a percent sign, or None.
 
@@ -89,7 +84,7 @@ def percentage(answer: str) -> str | None:
 
 def settle_percentages(texts: pl.Series, keys: pl.Series, question: Ints, voting: int) -> pl.Series:
     """Give a percentage the key of the bare number if one of the first `voting` texts of its question is it."""
-    signed = _signed(texts)
+    signed = _containing(_SIGN, texts)
     if not signed.any():
         return keys
     questions = set(question[signed].tolist())
@@ -107,8 +102,7 @@ def settle_percentages(texts: pl.Series, keys: pl.Series, question: Ints, voting
 
 def correct_without_sign(texts: pl.Series, owner: Ints, golds: pl.Series, gold_owner: Ints) -> Bools:
     """Return which texts equal a gold answer except that only one of the two has a percent sign."""
-    correct = _signed(texts)
-    gold_signed = _signed(golds)
+    correct, gold_signed = _containing(_SIGN, texts), _containing(_SIGN, golds)
     if not correct.any() and not gold_signed.any():
         return correct
     accepted: dict[int, list[tuple[bool, str]]] = {}
@@ -126,6 +120,6 @@ def correct_without_sign(texts: pl.Series, owner: Ints, golds: pl.Series, gold_o
     return correct
 
 
-def _signed(texts: pl.Series) -> Bools:
-    mask: Bools = texts.str.contains(_SIGN).fill_null(False).to_numpy().copy()
+def _containing(pattern: str, texts: pl.Series) -> Bools:
+    mask: Bools = texts.str.contains(pattern).fill_null(False).to_numpy().copy()
     return mask

@@ -70,11 +70,6 @@ def final_of(gold: str) -> str:
     return gold if gold.lstrip()[:1] in ("{", "[") else first_match(kind_of("math").marked, gold).answer or gold
 
 
-def is_python(text: str) -> bool:
-    """Whether a text is a Python literal, including numbers and lists of numbers."""
-    return value_of(text) is not NO_VALUE
-
-
 def _first(text: str) -> str:
     """The first item of a JSON list of strings; any other text is returned unchanged."""
     items = _texts(text)
@@ -92,12 +87,9 @@ def _texts(text: str) -> list[str]:
 
 
 def _is_json(text: str) -> bool:
-    return text.startswith(("{", "[{")) and kind_of("json").form(text)[:1] in ("{", "[") and not _only_python(text)
-
-
-def _only_python(text: str) -> bool:
-    """Whether a dictionary uses single quotes, as Python does."""
-    return "'" in text and '"' not in text
+    """Whether a text is a JSON object or a list of them; with single quotes it is Python."""
+    only_python = "'" in text and '"' not in text
+    return text.startswith(("{", "[{")) and kind_of("json").form(text)[:1] in ("{", "[") and not only_python
 
 
 def _is_value(text: str) -> bool:

@@ -12,21 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from steelyard.answers.answer_styles import (
-    DATE,
-    JSON,
-    LETTER,
-    LONG,
-    MATHS,
-    VALUE,
-    WORDS,
-    YES_NO,
-    final_of,
-    is_python,
-    styles_of,
-)
+from steelyard.answers.answer_styles import DATE, JSON, LETTER, LONG, MATHS, VALUE, WORDS, YES_NO, final_of, styles_of
 from steelyard.answers.extract import KINDS, kind_of
 from steelyard.answers.kind import first_match
+from steelyard.answers.kinds.code import NO_VALUE, value_of
 
 NEARLY_ALL = 0.95
 OPTIONS = "ABCDEFGHIJ"
@@ -108,7 +97,7 @@ def _nearly_all(texts: Sequence[str], noun: str) -> KindChoice | None:
     for style, kind in KIND_OF.items():
         count = sum(style in text_styles for text_styles in styles)
         if style == VALUE and 0 < count < len(texts) and count >= (1 - NEARLY_ALL) * len(texts):
-            count = sum(map(is_python, texts))  # numbers among other Python values count as values
+            count = sum(value_of(text) is not NO_VALUE for text in texts)  # numbers count as values here
         if count >= NEARLY_ALL * len(texts):
             named = _letters(texts) if style == LETTER else NAMED[style]
             return KindChoice(kind if kind in KINDS else "text", f"{count:,} of {len(texts):,} {noun} are {named}")

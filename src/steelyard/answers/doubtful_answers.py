@@ -77,11 +77,6 @@ def cut_expression(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.String).str.to_lowercase().is_in(CUT_REASONS).fill_null(value=False)
 
 
-def folded(text: str) -> str:
-    """Return a text in the form that is compared with the placeholders."""
-    return text.strip().lower()
-
-
 def folded_column(column: pl.Expr) -> pl.Expr:
     """Return a column in the form that is compared with the placeholders."""
     return column.str.strip_chars().str.to_lowercase()

@@ -10,18 +10,7 @@ import re
 from fractions import Fraction
 from math import factorial
 
-from steelyard.answers.polynomials import (
-    Poly,
-    TooHard,
-    add,
-    divide,
-    multiply,
-    negate,
-    number,
-    power,
-    root,
-    symbol,
-)
+from steelyard.answers.polynomials import Poly, TooHard, add, divide, multiply, negate, number, power, root, symbol
 from steelyard.answers.step_budget import spend
 
 DEEPEST = 40
@@ -68,9 +57,7 @@ class Tokens:
         return self.kinds[self.at] if self.at < len(self.kinds) else ""
 
     def take(self, expected: str | None = None) -> str:
-        if expected is not None and self.text != expected:
-            raise TooHard
-        if self.at >= len(self.texts):
+        if self.at >= len(self.texts) or expected not in (None, self.text):
             raise TooHard
         spend()
         self.at += 1

@@ -12,13 +12,13 @@ from dataclasses import replace
 from functools import cache
 
 from steelyard.answers.kind import CUT_OFF, NOTHING, Extracted, Kind, first_match, short
-from steelyard.answers.kinds import registry
+from steelyard.answers.kinds import REGISTRY
 from steelyard.answers.normal import normal_form
 from steelyard.foundation.errors import SettingError, did_you_mean
 
 __all__ = ["AUTO", "CUT_OFF", "KINDS", "NOTHING", "Extracted", "check_kind", "extract", "extract_answer", "kind_of"]
 AUTO = "auto"
-KINDS = registry().built_in
+KINDS = REGISTRY.built_in
 PREFIX, FREE = "re:", "free:"
 
 
@@ -54,7 +54,7 @@ def extract_answer(text: str, kind: str = "math", *, cut: bool = False) -> str |
 def kind_of(name: str) -> Kind:
     """Return the kind with this name; the error for an unknown name lists the kinds."""
     if name in KINDS:
-        return registry().get(name)
+        return REGISTRY.get(name)
     if name.startswith(FREE):
         return free_kind(name)
     if not name.startswith(PREFIX) or name == PREFIX:
@@ -81,7 +81,7 @@ def free_kind(name: str) -> Kind:
         raise SettingError(
             f"{name!r} does not fit: write free:column:NAME to compare the values of a column, or free:json"
         )
-    return replace(registry().get("free"), name=name, similarity=similarity, column=column or None)
+    return replace(REGISTRY.get("free"), name=name, similarity=similarity, column=column or None)
 
 
 class PatternKind(Kind):

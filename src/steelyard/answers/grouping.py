@@ -36,8 +36,7 @@ class Groups:
     """The class number of every answer, in order of appearance, and the number of undecided pairs."""
 
     classes: list[int]
-    forms: list[str]
-    undecided: int = 0
+    undecided: int
 
 
 def looks_symbolic(form: str) -> bool:
@@ -86,7 +85,7 @@ def group(answers: Sequence[str], checker: EquivalenceChecker | None = None) -> 
     representative = representatives(forms, same)
     numbers: dict[str, int] = {}
     classes = [numbers.setdefault(representative[form], len(numbers)) for form in forms]
-    return Groups(classes, [representative[form] for form in forms], undecided)
+    return Groups(classes, undecided)
 
 
 def _forms(answers: Sequence[str]) -> list[str]:

@@ -143,7 +143,7 @@ def final_part(response: str) -> FinalPart:
     text = response[-TAIL:]
     if not _has_marks(text):
         return FinalPart(None, text, "")
-    thought = _last(_THOUGHT, text)
+    thought = final_match(_THOUGHT, text)
     final, thoughts = (text[thought.end() :], text[: thought.start()]) if thought else (text, "")
     thinking = _THINKING.search(final)
     if thinking:
@@ -159,7 +159,7 @@ def without_thoughts(response: str) -> str:
     """
     if not _has_marks(response):
         return response
-    thought = _last(_THOUGHT, response)
+    thought = final_match(_THOUGHT, response)
     final = response[thought.end() :] if thought else response
     thinking = _THINKING.search(final)
     return final[: thinking.start()] if thinking else final
@@ -172,7 +172,7 @@ def ends_in_tag(response: str) -> bool:
     (True, False)
     """
     text = response[-TAIL:]
-    opened = _last(_OPENED, text)
+    opened = final_match(_OPENED, text)
     return opened is not None and _CLOSED.search(text, opened.end()) is None
 
 
@@ -189,15 +189,16 @@ def _has_marks(text: str) -> bool:
 
 def _tagged(text: str) -> str | None:
     """The content of the last answer tags; an unclosed tag extends to the end."""
-    opened = _last(_OPENED, text)
+    opened = final_match(_OPENED, text)
     if opened is None:
         return None
     closed = _CLOSED.search(text, opened.end())
     return text[opened.end() : closed.start() if closed else len(text)]
 
 
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+def final_match(pattern: re.Pattern[str], text: str, *span: int) -> re.Match[str] | None:
+    """Return the last match of a pattern in a text, or in a span of it; None if there is none."""
     match = None
-    for match in pattern.finditer(text):  # noqa: B007 - only the last match is used
+    for match in pattern.finditer(text, *span):  # noqa: B007 - only the last match is used
         pass
     return match

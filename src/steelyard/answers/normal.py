@@ -68,11 +68,6 @@ def normal_form(answer: str) -> str:
     return VERBATIM + answer.strip()
 
 
-def too_costly(form: str) -> bool:
-    """Whether a normal form belongs to an answer that exceeded its step budget."""
-    return form.startswith(COSTLY)
-
-
 @memoized
 def _pass(text: str) -> str:
     spend(1 + len(text) // 4)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from steelyard.answers.kind import final_match
+
 NUMBER = re.compile(
     r"(?:(?<![\w)\]}.$])[-−])?\$?(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?(?:[eE][-+]?\d{1,4}(?!\w))?"
     r"(?:/\d++)?(?:\s?\\?%)?"
@@ -60,9 +62,7 @@ def last_number(text: str) -> str | None:
         return None
     end = digit.end()
     start = max(0, text.rfind(" ", 0, end), text.rfind("\n", 0, end))  # no number is split there
-    match = None
-    for match in NUMBER.finditer(text, start, end + len(" \\% ")):  # noqa: B007 - only the last match is used
-        pass
+    match = final_match(NUMBER, text, start, end + len(" \\% "))
     return full_spelling(text, match.start(), match.end()).replace("$", "") if match else None
 
 
@@ -80,11 +80,8 @@ def number_within(text: str) -> str | None:
         return grouped
     if _MIXED_OR_POWER.fullmatch(bare.strip()):
         return bare.strip()
-    for pattern in (FRACTION, POWER_OF_TEN):
-        matches = list(pattern.finditer(bare))
-        if matches:
-            return matches[-1][0]
-    return last_number(bare)
+    match = final_match(FRACTION, bare) or final_match(POWER_OF_TEN, bare)
+    return match[0] if match else last_number(bare)
 
 
 def scientific(text: str) -> str | None:

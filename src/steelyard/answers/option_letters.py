@@ -22,7 +22,6 @@ _ALONE = re.compile(r"[(\[\"'`*_\s]*+([A-Ja-j])[)\]\"'`*_.:,;\s]*+")
 _GOES_ON = re.compile(
     r"(?:because|since|as|and|is|with|for|which|by|due|given|based|from|that|so|it|the|this|would|in|on|only|[(\[–—:-]|[A-Z0-9])"
 )
-_CLOSED = re.compile(r"[)\]\"'`*_]*+")
 _ALSO = re.compile(
     r"(?:\s*+,?+\s*+(?:and|&)\s++|\s*+,\s*+)(?i:" + _OPTION + r")[(\[\"'`*_]*+([A-J])[)\]\"'`*_]*+"
     r"(?=\s*+(?:$|[.,;:&]|(?:and|are|both|were)\b))"
@@ -83,12 +82,8 @@ _CONCLUDED = re.compile(  # "therefore, B", "not A but C", "Solution: B": the ph
     r"(?i:(?:it['’]s|it\sis|it\smust\sbe|only)\s)?(?i:(?:the\s)?(?:option|choice|letter|answer)\s)?" + _L
     + r"(?=[.!;)]|,(?!\s?(?:and\s|or\s)?[A-J]\b)|\s*+$|\s*+\n|:\s)"
 )  # fmt: skip
-_REACH = {
-    _CORRECT: (60, 200),
-    _PICKED: (60, 30),
-    _IS: (140, 30),
-    _CONCLUDED: (60, 30),
-}  # how far a match extends before and after its letter
+# how far a match extends before and after its letter
+_REACH = {_CORRECT: (60, 200), _PICKED: (60, 30), _IS: (140, 30), _CONCLUDED: (60, 30)}
 _LONE = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z])")
 _REJECTED = re.compile(r"\b(?:not|wrong|incorrect|false|cannot|isn['’]t)\b|\b[A-J][:)]", re.IGNORECASE)
 _JUDGED = re.compile(
@@ -100,16 +95,13 @@ _CLOSING = ")]\"'`*_"
 
 def _with_others(text: str, first: str, at: int) -> str:
     """The first letter and those named with it, in alphabetical order."""
-    letters, at = {first}, _end(_CLOSED, text, at)
+    letters = {first}
+    while at < len(text) and text[at] in _CLOSING:
+        at += 1
     while also := _ALSO.match(text, at):
         letters.add(also[1])
         at = also.end()
     return first if _REFUSED.match(text, at) else ",".join(sorted(letters))
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return match.end() if match else at
 
 
 def chosen(text: str) -> str | None:

@@ -36,9 +36,7 @@ def symbol(name: str) -> Poly:
 def checked(p: Poly) -> Poly:
     """Drop zero terms and refuse a polynomial that is too large."""
     terms = {m: c for m, c in p.items() if c}
-    if len(terms) > MAX_TERMS:
-        raise TooHard
-    if _bits(terms) > MAX_BITS:
+    if len(terms) > MAX_TERMS or _bits(terms) > MAX_BITS:
         raise TooHard
     return terms
 

@@ -24,13 +24,13 @@ from steelyard.answers.ambiguous_numbers import (
     settle_percentages,
 )
 from steelyard.answers.auto_kind import DEFAULT, Evidence, KindChoice, choose_kind
-from steelyard.answers.doubtful_answers import KEEPING, ReadingCounts, folded
+from steelyard.answers.doubtful_answers import KEEPING, ReadingCounts
 from steelyard.answers.extract import AUTO, NOTHING, PREFIX, Extracted, kind_of
 from steelyard.answers.fingerprints import fingerprint
 from steelyard.answers.golds import CHOICE, accepted, golds_are_indices, letter_of
 from steelyard.answers.grouping import looks_symbolic, representatives
 from steelyard.answers.names_in_sentences import TEXT, correct_by_name, with_names
-from steelyard.answers.normal import too_costly, was_read
+from steelyard.answers.normal import COSTLY, was_read
 from steelyard.answers.option_letters import LETTERS
 from steelyard.answers.pairs import OpenPairs, forms_to_evaluate, open_pairs
 from steelyard.answers.unreadable import warn_unreadable
@@ -111,11 +111,8 @@ class AnswerReader:
     def extract(self, responses: pl.Series, cut: pl.Series | None = None) -> list[Extracted]:
         """Extract the final answer of every response; `cut` marks those cut off by their length limit."""
         kind = self.kind
-        if cut is None:
-            readings = [NOTHING if text is None else kind.extract(text) for text in responses]
-        else:
-            rows = zip(responses, cut, strict=True)
-            readings = [NOTHING if text is None else kind.extract(text, cut=is_cut) for text, is_cut in rows]
+        rows = zip(responses, [False] * len(responses) if cut is None else cut, strict=True)
+        readings = [NOTHING if text is None else kind.extract(text, cut=is_cut) for text, is_cut in rows]
         self.counts.add(readings)
         return readings
 
@@ -138,11 +135,11 @@ class AnswerReader:
         missing = self.placeholders or frozenset()
         for text in distinct:
             if text not in self._forms:
-                form = "" if folded(text) in missing else kind.form(text)
+                form = "" if text.strip().lower() in missing else kind.form(text)
                 self._forms[text] = key = form if form or kind.blank else None
                 self.doubtful += kind.doubt is not None and kind.doubt.applies(text)
                 if kind.maths and key is not None:
-                    self.costly += too_costly(key)
+                    self.costly += key.startswith(COSTLY)
                     self._is_symbolic(key)
         keys = texts.replace(distinct, pl.Series([self._forms[text] for text in distinct], dtype=pl.String))
         voting = len(texts) - golds

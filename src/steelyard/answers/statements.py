@@ -33,7 +33,7 @@ _MATHS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 _NEXT = re.compile(r"\s*+(?:,\s*+(?:and|or)\b|,|and\b|or\b|\\text\{\s*+(?:and|or)\s*+\})\s*+(?=\$|\\\()")
 _CLAUSE = re.compile(
     r",?\s++(?:because|since|which|where|so|as|but|after|when|while|given|assuming|due|who|whose|i\.e\.|meaning)\b"
-    r"|,\s++(?:(?:and|or)\s++)?+(?=[a-z]{2,}+)",
+    r"|,\s++(?:(?:and|or)\s++)?+(?=[a-z]{2,}+)"
 )
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(.])(?:[A-Z]|(?i:Dr|Mr|Mrs|Ms|St|Mt|vs|Prof|Gen|Col|Lt|Ft))$")
@@ -201,12 +201,3 @@ def _mentions(text: str) -> Iterator[Mention]:
             continue
         labelled = heading and any(mark in link for mark in ":=\n")
         yield Mention("final" if final else "label" if labelled else "said", after)
-
-
-def last_mention(text: str, *cues: str) -> str | None:
-    """Return the text after the last mention with one of these cues, or None.
-
-    >>> last_mention("The answer is 3. Final answer: 4.", "said")
-    '3. Final answer: 4.'
-    """
-    return next((mention.text for mention in mentions(text) if mention.cue in cues), None)

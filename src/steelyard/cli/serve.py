@@ -149,7 +149,7 @@ def run(
     Requests for an upstream's own model are passed through; with several upstreams, by the name given in --upstream.
     """
     from steelyard.cli.progress_display import open_server
-    from steelyard.foundation.event_loop import run as run_in_loop
+    from steelyard.foundation.cores import run_in_loop
     from steelyard.gateway.caps import read_caps
     from steelyard.gateway.configuration import Configuration
     from steelyard.gateway.serving import exit_code, serve_forever

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.foundation.files import UnwritableError, reason, replacing, write_atomically
-from steelyard.foundation.store_address import Address, Place, State
+from steelyard.foundation.store_address import Address, Place
 
 
 @dataclass
@@ -64,7 +64,10 @@ def sizes_of(paths: Sequence[Place]) -> list[int | None]:
     """Return the sizes of files, or of objects in one folder; None for a missing one."""
     first = next(iter(paths), None)
     listed = first.parent.objects() if isinstance(first, Address) else {}  # listed once
-    return [_size(path) if isinstance(path, Path) else _listed(path, listed) for path in paths]
+    return [
+        _size(path) if isinstance(path, Path) else listed[path.name].bytes if path.name in listed else None
+        for path in paths
+    ]
 
 
 def _size(path: Path) -> int | None:
@@ -72,7 +75,3 @@ def _size(path: Path) -> int | None:
         return path.stat().st_size
     except OSError:
         return None
-
-
-def _listed(address: Address, objects: Mapping[str, State]) -> int | None:
-    return objects[address.name].bytes if address.name in objects else None

@@ -59,7 +59,10 @@ def check_no_address(path: str | Path) -> None:
     """Refuse an object-store address, which would be treated as a local folder."""
     address = address_of(path)
     if address is None:
-        _check_no_foreign_address(str(path))
+        match = FOREIGN.match(str(path))  # a name that ends in a colon counts only if it is a known scheme
+        if match and (match[2] or match[1].lower() in SCHEMES):
+            fix = f"use one of the schemes {', '.join(SCHEMES)}, as in s3://"
+            raise UnwritableError(path, "it is an address with an unknown scheme", fix)
         return
     if address.startswith("file:"):
         raise UnwritableError(address, "it is an address", f"name the path itself, {address.removeprefix('file://')}")
@@ -67,17 +70,6 @@ def check_no_address(path: str | Path) -> None:
     raise UnwritableError(
         address, why, "write to a local folder and copy it there (aws s3 cp --recursive, rclone copy)"
     )
-
-
-def _check_no_foreign_address(path: str) -> None:
-    """Refuse an address with an unknown scheme; a name that ends in a colon counts only if it is a known scheme."""
-    match = FOREIGN.match(path)
-    if match and (match[2] or match[1].lower() in SCHEMES):
-        raise UnwritableError(
-            path,
-            "it is an address with an unknown scheme",
-            f"use one of the schemes {', '.join(SCHEMES)}, as in s3://",
-        )
 
 
 def local_path(source: str | Path) -> str | Path:

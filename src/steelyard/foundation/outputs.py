@@ -57,7 +57,9 @@ def check_output(path: str | Path, kind: Kind, *, inputs: Iterable[Any] = (), ov
 def input_at(target: Path, kind: Kind, inputs: Iterable[Any]) -> Path | None:
     """Return the input that a file is, or that contains it unless it is of this kind; else None."""
     for source in _files(inputs):
-        if (not source.is_dir() and source.samefile(target)) or (_inside(target, source) and not _ours(target, kind)):
+        if not source.is_dir() and source.samefile(target):
+            return source
+        if source.is_dir() and any(map(source.samefile, target.parents)) and not _ours(target, kind):
             return source
     return None
 
@@ -67,10 +69,6 @@ def _ours(target: Path, kind: Kind) -> bool:
         return kind.ours(target)
     except OSError:  # an unreadable file counts as foreign
         return False
-
-
-def _inside(target: Path, folder: Path) -> bool:
-    return folder.is_dir() and any(folder.samefile(parent) for parent in target.parents)
 
 
 def _files(inputs: Iterable[Any]) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection
+from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -26,6 +27,7 @@ from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class Registry(Generic[T]):
     """The entries of one kind, by name.
 
@@ -34,20 +36,16 @@ class Registry(Generic[T]):
     with an entry of another package, or None.
     """
 
-    def __init__(
-        self,
-        what: str,
-        package: str,
-        folder: Path,
-        pick: Callable[[ModuleType], T],
-        *,
-        group: str | None = None,
-        shared: Collection[str] = (),
-        check: Callable[[str, object], str | None] = lambda name, thing: None,  # noqa: ARG005
-    ) -> None:
-        self.what, self.package, self.folder, self.pick, self.group, self.shared, self.check = (
-            what, package, folder, pick, group, shared, check,
-        )  # fmt: skip
+    what: str
+    package: str
+    folder: Path
+    pick: Callable[[ModuleType], T]
+    _: KW_ONLY
+    group: str | None = None
+    shared: Collection[str] = ()
+    check: Callable[[str, object], str | None] = lambda name, thing: None  # noqa: ARG005
+
+    def __post_init__(self) -> None:
         self.get = cache(self._get)
 
     @cached_property
@@ -111,12 +109,9 @@ def only_class(base: type[T]) -> Callable[[ModuleType], type[T]]:
     """Return a function that picks the one subclass of `base` defined in a module."""
 
     def pick(module: ModuleType) -> type[T]:
-        (cls,) = (
-            item
-            for item in vars(module).values()
-            if isinstance(item, type) and issubclass(item, base) and item.__module__ == module.__name__
-        )
-        return cls
+        classes = (item for item in vars(module).values() if isinstance(item, type) and issubclass(item, base))
+        (own,) = (item for item in classes if item.__module__ == module.__name__)
+        return own
 
     return pick
 

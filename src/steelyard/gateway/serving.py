@@ -16,8 +16,8 @@ from typing import Any
 
 from aiohttp import web
 
+from steelyard.foundation.cores import choose_plain_loops
 from steelyard.foundation.errors import SettingError
-from steelyard.foundation.plain_loops import choose_plain_loops
 from steelyard.gateway.application import application
 from steelyard.gateway.configuration import Configuration
 from steelyard.gateway.feedback.feedback import Feedback

@@ -48,9 +48,10 @@ def read_labelled(
     ...
     steelyard.foundation.errors.LabelError: the table has no labels: add a column ...
     """
-    options: dict[str, Any] = {"source": source, "rename": rename, "layout": layout, "answers": answers}
-    options |= {"labels": labels, "need_score": need_score, "progress": progress}
-    pool = read(table, score=score, tokens=tokens, texts=texts, **options)
+    pool = read(
+        table, score=score, source=source, tokens=tokens, texts=texts, rename=rename, layout=layout, answers=answers,
+        labels=labels, need_score=need_score, progress=progress,
+    )  # fmt: skip
     if isinstance(pool, LabelledPool):
         return pool
     name = str(table) if isinstance(table, str | Path) else "the table"

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.foundation.errors import TableError
+from steelyard.tables.recognition import Converted
 
 Row = dict[str, Any]
 KINDS: dict[str, Any] = {
@@ -18,9 +19,23 @@ KINDS: dict[str, Any] = {
     **dict.fromkeys(("sample", "tokens"), pl.Int64),
     "correct": pl.Boolean,
 }
-ONE_ACCEPTS_SEVERAL = "1 question accepts several answers"
 Marks = dict[str, bool | float | None]  # by grader
 LETTERS: dict[str, bool | float | None] = {"C": True, "I": False, "N": False, "P": 0.5}
+
+
+def converted(
+    rows: Sequence[Row], noun: str = "samples", *notes: str, first: str = "", last: Iterable[str] = ()
+) -> Converted:
+    """Return the table of a layout's rows, with lists of accepted golds and with the task in the ids if needed.
+
+    Its summary is the note `first`, the counts, `notes`, what was done to the golds, missing responses, and `last`.
+    """
+    several_golds = accepted_golds(rows)
+    if len({row.get("domain") for row in rows}) > 1:
+        for row in rows:
+            row["question"] = f"{row['domain']}/{row['question']}"
+    frame = table_of(rows)  # refuses a file without responses
+    return Converted(frame, join_notes(first, count_note(rows, noun), *notes, several_golds, failure_note(rows), *last))
 
 
 def table_of(rows: Sequence[Row]) -> pl.LazyFrame:
@@ -92,16 +107,18 @@ def accepted_golds(rows: Sequence[Row]) -> str:
     ('1 question accepts several answers', [['NYC', 'New York'], ['4']])
     """
     for row in rows:
-        row["gold"] = _accepted(row.get("gold"))
+        row["gold"] = accepted(row.get("gold"))
     several = {row["question"] for row in rows if isinstance(row["gold"], list)}
     if not several:
         return ""
     for row in rows:
         row["gold"] = [row["gold"]] if isinstance(row["gold"], str) else row["gold"]
-    return f"{len(several):,} questions accept several answers" if len(several) > 1 else ONE_ACCEPTS_SEVERAL
+    subject = "questions accept" if len(several) > 1 else "question accepts"
+    return f"{len(several):,} {subject} several answers"
 
 
-def _accepted(gold: Any) -> Any:
+def accepted(gold: Any) -> Any:
+    """Return the accepted answers of a list as texts; the only one itself, None if there is none."""
     if not isinstance(gold, list):
         return gold
     values = [entry for entry in gold if entry is not None and str(entry).strip()]
@@ -109,13 +126,6 @@ def _accepted(gold: Any) -> Any:
         return json.dumps(values)
     texts = list(dict.fromkeys(str(value).strip() for value in values))
     return texts if len(texts) > 1 else next(iter(texts), None)
-
-
-def prefix_tasks(rows: Sequence[Row]) -> None:
-    """Prefix question ids with their task if there are several tasks."""
-    if len({row.get("domain") for row in rows}) > 1:
-        for row in rows:
-            row["question"] = f"{row['domain']}/{row['question']}"
 
 
 def within(value: Any, *names: str) -> Any:

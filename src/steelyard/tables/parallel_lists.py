@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -31,7 +32,8 @@ def long_from_lists(frame: pl.LazyFrame, *, sparse: bool = False) -> Converted:
             f"there is no list of responses ({aliases}): rename one ({argument('rename', {'yours': 'response'})})"
         )
     if "question" not in wide.once:
-        frame, wide = frame.with_row_index("row number", 1), _numbered(wide)
+        frame = frame.with_row_index("row number", 1)
+        wide = replace(wide, once={"question": "row number", **wide.once})
     lengths = frame.select(
         pl.col(name).list.len() for name in dict.fromkeys((wide.main, *wide.needed, *wide.others))
     ).collect(engine="streaming")
@@ -44,10 +46,6 @@ def long_from_lists(frame: pl.LazyFrame, *, sparse: bool = False) -> Converted:
     used = {*wide.needed, *along, *wide.once.values()}
     unused = [name for name in schema if name not in used]
     return Converted(table, _summary(lengths[wide.main], wide, texts, unused))
-
-
-def _numbered(wide: Wide) -> Wide:
-    return Wide(wide.texts, wide.labels, wide.scores, wide.others, {"question": "row number", **wide.once})
 
 
 def _check_lengths(lengths: pl.DataFrame, wide: Wide) -> None:

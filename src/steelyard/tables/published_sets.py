@@ -32,18 +32,11 @@ KNOWN: dict[str, tuple[str, tuple[str | None, ...], str]] = {
     "mmlu-pro": ("TIGER-Lab/MMLU-Pro", (None,), "test"),
     "math": (
         "EleutherAI/hendrycks_math",
-        (
-            "algebra",
-            "counting_and_probability",
-            "geometry",
-            "intermediate_algebra",
-            "number_theory",
-            "prealgebra",
-            "precalculus",
-        ),
+        ("algebra", "counting_and_probability", "geometry", "intermediate_algebra", "number_theory", "prealgebra",
+         "precalculus"),
         "test",
     ),
-}
+}  # fmt: skip
 LETTERS = "ABCDEFGHIJ"
 
 
@@ -103,14 +96,10 @@ def layout_of(table: pl.DataFrame) -> Layout | None:
         return MATH
     if {"question", "options", "answer"} <= columns:
         return MMLU_PRO
-    if {"question", "answer"} <= columns and _has_hashes(table["answer"]):
-        return GSM8K
+    if {"question", "answer"} <= columns and table["answer"].dtype == pl.String:
+        first = table["answer"].drop_nulls().head(20)
+        return GSM8K if first.str.contains("####", literal=True).any() else None
     return None
-
-
-def _has_hashes(answers: pl.Series) -> bool:
-    texts = answers.drop_nulls()
-    return texts.dtype == pl.String and bool(texts.head(20).str.contains("####", literal=True).any())
 
 
 def _ids(table: pl.DataFrame, name: str, prefix: str) -> pl.Series:

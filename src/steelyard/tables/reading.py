@@ -72,18 +72,11 @@ def read(
     >>> sy.read(sy.simulate(questions=20, samples=4), score="score")
     LabelledPool(20 questions, 80 responses, 2 unreadable, score score)
     """
-    options: dict[str, Any] = {
-        "score": score,
-        "source": source,
-        "tokens": tokens,
-        "texts": texts,
-        "rename": rename,
-        "layout": layout,
-        "labels": labels,
-        "need_score": need_score,
-        "progress": progress,
-    }
-    return join(list(pools_of(table, answers=answers, **options)))
+    pools = pools_of(
+        table, score=score, source=source, tokens=tokens, texts=texts, rename=rename, layout=layout, answers=answers,
+        labels=labels, need_score=need_score, progress=progress,
+    )  # fmt: skip
+    return join(list(pools))
 
 
 def pools_of(
@@ -217,21 +210,12 @@ def _golds_and_texts(frame: pl.LazyFrame, reader: AnswerReader) -> tuple[pl.Seri
 
 def _inspection_command(reader: AnswerReader, source: Any, rename: dict[str, str] | None, layout: str | None) -> str:
     """Return the command that shows the unreadable responses."""
-    files = [str(file) for file in (source if isinstance(source, list | tuple) else [source]) if _is_file(file)]
-    kind = reader.kind.name
-    arguments = [
-        "steelyard",
-        "answers",
-        *(files or ["FILE"]),
-        "--only-unreadable",
-        *(["--answers", kind] if reader.choice is None else []),
-    ]
+    sources = source if isinstance(source, list | tuple) else [source]
+    files = [str(file) for file in sources if isinstance(file, str | Path) and Path(file).exists()]
+    arguments = ["steelyard", "answers", *(files or ["FILE"]), "--only-unreadable"]
+    arguments += ["--answers", reader.kind.name] if reader.choice is None else []
     arguments += [text for old, new in (rename or {}).items() for text in ("--rename", f"{old}={new}")]
     return shlex.join([*arguments, *(["--layout", layout] if layout else [])])
-
-
-def _is_file(source: Any) -> bool:
-    return isinstance(source, str | Path) and Path(source).exists()
 
 
 def _llms(frame: pl.LazyFrame, schema: pl.Schema) -> tuple[str, ...]:

@@ -30,9 +30,14 @@ class Opened(ABC):
     def records(self) -> Iterator[Record]:
         """Yield all records as Python objects, in order, for layouts that are too nested for columns."""
 
+    @cached_property
     @abstractmethod
+    def _frame(self) -> pl.LazyFrame:
+        """The records as columns."""
+
     def frame(self) -> pl.LazyFrame:
         """Return the records as columns, for layouts that are flat and may be large."""
+        return self._frame
 
     def parts(self) -> Iterator[Opened]:
         """Yield the files one by one, for layouts in which the file name matters."""

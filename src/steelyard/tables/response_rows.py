@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from steelyard.foundation.errors import ColumnError, SteelyardWarning, TableErro
 from steelyard.runs.imported import KINDS, OF_QUESTIONS, kind_of
 from steelyard.runs.parameters import MAX_SAMPLES
 from steelyard.tables.columns import check_columns
+from steelyard.tables.question_files import fingerprint
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import KEYS, group_questions, order_of
 from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
@@ -68,10 +67,7 @@ class Rows:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of all rows, independent of the format of their file."""
-        digest = hashlib.sha256(json.dumps(self.table.columns).encode())
-        for row in self.table.iter_rows():
-            digest.update(json.dumps(row).encode())
-        return digest.hexdigest()
+        return fingerprint(self.table)
 
 
 def rows_of(source: Any, *, rename: dict[str, str] | None = None, layout: str | None = None) -> Rows:

@@ -13,6 +13,7 @@ import polars as pl
 from steelyard.foundation.errors import ColumnError, SettingError, SteelyardNote, SteelyardWarning, did_you_mean
 from steelyard.runs.on_demand_records import asked_column
 from steelyard.tables.columns import case_renames, with_finish
+from steelyard.tables.layout_rows import join_notes
 from steelyard.tables.recognition import LAYOUTS, Layout, Opened, Record
 from steelyard.tables.several_files import joined, merge_files
 from steelyard.tables.sources.bundled_grid import is_grid
@@ -47,7 +48,7 @@ def report_layout(responses: UncheckedResponses, note: str = "") -> None:
     """Issue a note with the layout of a source and the summary of its rows."""
     if responses.layout is None:
         return
-    summary = ", ".join(text for text in (responses.summary, note) if text)
+    summary = join_notes(responses.summary, note)
     if summary or responses.layout.name != PLAIN:
         title = responses.layout.title
         message = f"{title}: {summary}" if summary else f"read as {title}"
@@ -125,9 +126,6 @@ class Renamed(Opened):
     def records(self) -> Iterator[Record]:
         for record in self.opened.records():
             yield {self.rename.get(name, name): value for name, value in record.items()}
-
-    def frame(self) -> pl.LazyFrame:
-        return self._frame
 
     @cached_property
     def _frame(self) -> pl.LazyFrame:

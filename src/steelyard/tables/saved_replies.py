@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,16 @@ from steelyard.tables.recognition import Converted, Opened, Record
 
 REQUEST = ("request", "body", "input")
 CARRIED = ("question", "gold", "domain")  # optional fields with standard names
-Body = Callable[[Record], Record | None]  # extracts the reply from a record
+IsReply = Callable[[Any], bool]
 CONTEXT = ("instructions", "previous_response_id", "conversation")  # context of the input in the Responses API
 
 
-def read_replies(opened: Opened, body_of: Body, noun: str, fix: str) -> Converted:
+def recognises_replies(opened: Opened, is_reply: IsReply) -> bool:
+    """Whether the first record is or contains a reply, and is not a line of a batch."""
+    return "custom_id" not in opened.first and _reply(opened.first, is_reply) is not None
+
+
+def read_replies(opened: Opened, is_reply: IsReply, noun: str, fix: str) -> Converted:
     """Return one row per response: equal requests are one question; without requests, every reply is one.
 
     `noun` names a reply in errors, and `fix` says how to save several responses to one question.
@@ -33,7 +38,7 @@ def read_replies(opened: Opened, body_of: Body, noun: str, fix: str) -> Converte
         stem = part.paths[0].name.partition(".")[0] if part.paths and len(parts) > 1 else ""
         for number, record in enumerate(records):
             position = "/".join(part for part in (stem, str(number) if not stem or len(records) > 1 else "") if part)
-            rows += _reply_rows(record, position, body_of, noun)
+            rows += _reply_rows(record, position, is_reply, noun)
     unknown = all(row["prompt_key"] is None and row["question"] == row["position"] for row in rows)
     if unknown and len(rows) == replies > 1:
         raise TableError(
@@ -44,14 +49,14 @@ def read_replies(opened: Opened, body_of: Body, noun: str, fix: str) -> Converte
     return Converted(table_of(ours), join_notes(count_note(rows), joined, failure_note(rows)))
 
 
-def within_record(record: Record, is_body: Callable[[Any], bool]) -> Record | None:
+def _reply(record: Record, is_reply: IsReply) -> Record | None:
     """Return the reply: the record itself, or its field `response` or `completion`."""
-    return next((body for body in (record, record.get("response"), record.get("completion")) if is_body(body)), None)
+    return next((body for body in (record, record.get("response"), record.get("completion")) if is_reply(body)), None)
 
 
-def _reply_rows(record: Record, position: str, body_of: Body, noun: str) -> list[Row]:
+def _reply_rows(record: Record, position: str, is_reply: IsReply, noun: str) -> list[Row]:
     location = f"{noun} {position}"
-    body = body_of(record)
+    body = _reply(record, is_reply)
     if body is None:
         raise TableError(f"{location} contains no response: remove it, or request it again")
     request: Any = next((record[name] for name in REQUEST if isinstance(record.get(name), dict)), record)
@@ -115,7 +120,9 @@ def read_batch(opened: Opened, form: BatchForm) -> Converted:
     joined = join_same_requests(rows)
     no_repeats = not inputs and len(rows) == len(order) > 1
     hint = "pass the input file too, to join requests with the same prompt" if no_repeats else ""
-    return Converted(table_of(rows), join_notes(count_note(rows), joined, hint, _failure_summary(order, outputs, form)))
+    failures = [reason for name in order if (reason := _failure(outputs.get(name), form))]
+    failed = f"{len(failures):,} of {len(order):,} requests failed ({listing(failures)})" if failures else ""
+    return Converted(table_of(rows), join_notes(count_note(rows), joined, hint, failed))
 
 
 def _add(outputs: dict[str, Record], name: str, record: Record, form: BatchForm) -> None:
@@ -131,7 +138,7 @@ def _request_rows(name: str, output: Record | None, request: Record | None, form
     body = form.request(request) if request is not None else {}
     prompt = prompt_of(body.get("messages") or body.get("prompt") or body.get("input"))
     common = {"question": name, "prompt": prompt, "llm": body.get("model"), "prompt_key": prompt_key(body)}
-    if output is None or form.failure(output):
+    if output is None or _failure(output, form):
         n = body.get("n")
         return [{**common, "response": None} for _ in range(n if isinstance(n, int) and n > 0 else 1)]
     llm, replies = form.replies(output, f"custom_id {name!r}")
@@ -139,17 +146,8 @@ def _request_rows(name: str, output: Record | None, request: Record | None, form
     return [{**common, **row} for row in replies]
 
 
-def _failure_summary(order: list[str], outputs: dict[str, Record], form: BatchForm) -> str:
-    reasons = list(_reasons(order, outputs, form))
-    return f"{len(reasons):,} of {len(order):,} requests failed ({listing(reasons)})" if reasons else ""
-
-
-def _reasons(order: list[str], outputs: dict[str, Record], form: BatchForm) -> Iterator[str]:
-    for name in order:
-        output = outputs.get(name)
-        reason = "no line" if output is None else form.failure(output)
-        if reason:
-            yield reason
+def _failure(output: Record | None, form: BatchForm) -> str | None:
+    return "no line" if output is None else form.failure(output)
 
 
 def prompt_key(request: dict[str, Any]) -> str | None:

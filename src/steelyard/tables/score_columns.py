@@ -13,13 +13,7 @@ from typing import Any
 import polars as pl
 
 from steelyard.foundation.arguments import argument
-from steelyard.foundation.errors import (
-    ColumnError,
-    ScoreError,
-    SteelyardNote,
-    SteelyardWarning,
-    did_you_mean,
-)
+from steelyard.foundation.errors import ColumnError, ScoreError, SteelyardNote, SteelyardWarning, did_you_mean
 from steelyard.tables.columns import KNOWN
 from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, parse_score, split_scores
@@ -150,19 +144,14 @@ def choose_score(schema: pl.Schema, requested: str | None, needed: bool = True) 
         raise ColumnError(
             f"{column!r} contains one number per response, not a list of steps: use {argument('score', column)}"
         )
-    _warn_if_inverted(spec)
-    return replace(spec, reducer=(reducer or "last") if steps else None)
-
-
-def _warn_if_inverted(score: Score) -> None:
-    """Warn about a score that is used as it is, although by its name lower is better."""
-    if INVERTED.search(key(score.column)) and not score.flipped:
+    if INVERTED.search(key(column)) and not spec.flipped:
         warnings.warn(
-            f"by its name lower is better for {score.column!r}, but it is read as a score for which higher is better: "
-            f"{argument('score', f'1-{score.column}')} inverts it",
+            f"by its name lower is better for {column!r}, but it is read as a score for which higher is better: "
+            f"{argument('score', f'1-{column}')} inverts it",
             SteelyardWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
+    return replace(spec, reducer=(reducer or "last") if steps else None)
 
 
 def more_is_better(column: str) -> str:

@@ -10,17 +10,7 @@ import polars as pl
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError
-from steelyard.tables.names import (
-    ANSWERS,
-    GOLDS,
-    LABELS,
-    QUESTION_IDS,
-    RESPONSES,
-    ROW_IDS,
-    SCORE_LIKE,
-    key,
-    plurals,
-)
+from steelyard.tables.names import ANSWERS, GOLDS, LABELS, QUESTION_IDS, RESPONSES, ROW_IDS, SCORE_LIKE, key, plurals
 from steelyard.tables.recognition import Opened, Record
 
 FILE = "number of the file"  # temporary column, dropped once questions in several files were checked
@@ -47,9 +37,6 @@ class Joined(Opened):
 
     def parts(self) -> Iterator[Opened]:
         return self.opened.parts()
-
-    def frame(self) -> pl.LazyFrame:
-        return self._frame
 
     @cached_property
     def _frame(self) -> pl.LazyFrame:

@@ -22,18 +22,25 @@ USUAL = "llm"
 
 def source_of_run(table: Any) -> str | None:
     """Return the source column if a table is that of a run with several upstreams; else None."""
+    manifests = map(manifest_of, folders_of(table))
+    return USUAL if any(manifest is not None and manifest.sources for manifest in manifests) else None
+
+
+def folders_of(table: Any) -> list[Path]:
+    """Return the folders that the paths in a source may name: a run, or that of its table."""
     sources = table if isinstance(table, list | tuple) else [table]
-    return USUAL if any(_has_sources(Path(path)) for path in sources if isinstance(path, str | Path)) else None
+    paths = [Path(path) for path in sources if isinstance(path, str | Path)]
+    return [path.parent if path.name == TABLE else path for path in paths]
 
 
-def _has_sources(path: Path) -> bool:
-    """Whether a path is a run with sources, or its table; errors are reported when the run is read."""
-    folder = path.parent if path.name == TABLE else path
+def manifest_of(folder: Path) -> Manifest | None:
+    """Return the manifest of a run, in parts or not; None if it cannot be read, which is reported with the run."""
     with suppress(RunError, OSError, ValueError):
         if is_parted_run(folder):
-            return bool(PartedRun.read(folder).manifest.sources)
-        return (folder / MANIFEST).is_file() and bool(Manifest.read(folder).sources)
-    return False
+            return PartedRun.read(folder).manifest
+        if (folder / MANIFEST).is_file():
+            return Manifest.read(folder)
+    return None
 
 
 def llm_column(schema: pl.Schema) -> str | None:
@@ -52,7 +59,8 @@ def source_names(frame: pl.LazyFrame, schema: pl.Schema, column: str | None) -> 
         raise ColumnError(f"the column {column!r} does not say who answered: choose another, such as {USUAL!r}")
     if schema[column].is_nested() or schema[column] == pl.Object:
         raise ColumnError(f"the column {column!r} contains {schema[column]}, not one name per response")
-    names = _distinct(frame, column, MOST_SOURCES + 2)
+    distinct = frame.select(pl.col(column).cast(pl.String).unique()).head(MOST_SOURCES + 2)
+    names = distinct.collect(engine="streaming")[column]
     if names.null_count():
         raise ColumnError(f"some responses have no source: fill the column {column!r}, or drop those rows")
     return checked_names(names.sort().to_list(), column)
@@ -61,8 +69,3 @@ def source_names(frame: pl.LazyFrame, schema: pl.Schema, column: str | None) -> 
 def source_code(column: str, names: tuple[str, ...]) -> pl.Expr:
     """Return the integer code of each row's source, as `source`."""
     return pl.col(column).cast(pl.String).cast(pl.Enum(names)).to_physical().cast(pl.Int32).alias("source")
-
-
-def _distinct(frame: pl.LazyFrame, column: str, limit: int) -> pl.Series:
-    """Return up to `limit` distinct values of a column as text."""
-    return frame.select(pl.col(column).cast(pl.String).unique()).head(limit).collect(engine="streaming")[column]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,15 +16,11 @@ from steelyard.answers.extract import AUTO
 from steelyard.answers.golds import ITEM, LIST
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import RunError, TableError
-from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.feedback_folder import is_feedback, read_settings
-from steelyard.runs.manifest import FILE as MANIFEST
-from steelyard.runs.manifest import Manifest
-from steelyard.runs.parted_run import PartedRun
-from steelyard.runs.parts import is_parted_run
 from steelyard.tables.columns import check_columns
 from steelyard.tables.labels import label_expression
 from steelyard.tables.responses import open_responses
+from steelyard.tables.source_column import folders_of, manifest_of
 from steelyard.tables.sources.file_checks import name_in_errors, reading
 
 GOLD_ROWS = 100_000  # rows whose golds are inspected
@@ -110,18 +105,13 @@ def text_expression(name: str, kind: pl.DataType) -> pl.Expr:
 
 def kind_of_run(table: Any) -> KindChoice | None:
     """Return the kind of answers recorded by a run of `generate` or a feedback folder; None for anything else."""
-    tables = table if isinstance(table, list | tuple) else [table]
-    for path in (Path(source) for source in tables if isinstance(source, str | Path)):
-        folder = path.parent if path.name == TABLE else path
+    for folder in folders_of(table):
         with suppress(RunError, OSError, ValueError):
             if is_feedback(folder) and (kind := read_settings(folder).answers) != AUTO:
                 return KindChoice(kind, f"{folder} contains feedback on this kind")
-            parted = is_parted_run(folder)
-            if not parted and not (folder / MANIFEST).is_file():
-                continue
-            manifest = PartedRun.read(folder).manifest if parted else Manifest.read(folder)
-            if manifest.rows is None:
-                return KindChoice(manifest.answers, f"{folder} was generated with this kind")
+        manifest = manifest_of(folder)
+        if manifest is not None and manifest.rows is None:
+            return KindChoice(manifest.answers, f"{folder} was generated with this kind")
     return None
 
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,8 +31,7 @@ from steelyard.voting.methods import load, method_class, method_names
 from steelyard.voting.methods.base.calibration_checks import too_many
 from steelyard.voting.methods.base.configured import clone
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.pools.arrays import Bools
-from steelyard.voting.pools.pool import Origin, Pool
+from steelyard.voting.pools.pool import Origin
 
 
 class VoteDetails(NamedTuple):
@@ -183,24 +183,20 @@ def decide(
         raise PlanError(f"the plan was fitted on the score {trained!r}, not on {score!r}: {_fix(score, trained)}")
     if isinstance(answers, str):
         answers = AnswerReader(answers_of_plan(voter, answers), named=answers != AUTO)
-    options: dict[str, Any] = {
-        "rename": rename_of_plan(voter, table, rename),
-        "layout": layout,
-        "answers": answers,
-        "need_score": voter.reads_scores(),
-        "labels": None,
-        "on_demand": on_demand,
-    }
-    options |= {"progress": progress, "source": source or (fitted.source if fitted else None)}
+    decide_with = partial(
+        _decide_batches, voter, table, n, rename=rename_of_plan(voter, table, rename), layout=layout, answers=answers,
+        need_score=voter.reads_scores(), labels=None, on_demand=on_demand, progress=progress,
+        source=source or (fitted.source if fitted else None),
+    )  # fmt: skip
     try:
-        return _decide_batches(voter, table, n, score=trained if score is None else score, **options)
+        return decide_with(score=trained if score is None else score)
     except ColumnError as error:
         if not trained or score is not None:
             raise
         if voter.reads_scores():
             noun = "columns" if "+" in trained else "column"
             raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {noun} to match") from None
-        return _decide_batches(voter, table, n, score=None, **options)  # the score is used only to break ties
+        return decide_with(score=None)  # the score is used only to break ties
 
 
 def warn_about_verdicts(voter: Method, decisions: Decisions, n: int | None) -> None:
@@ -209,7 +205,10 @@ def warn_about_verdicts(voter: Method, decisions: Decisions, n: int | None) -> N
     warn_of_plan(voter, decisions.origin, decisions.any_score)
     note_pooled_llms(voter, decisions.origin)
     if n is not None and decisions.short:
-        warnings.warn(_too_few(n, decisions), SteelyardWarning, stacklevel=2)
+        some = f"{decisions.short:,} of {decisions.questions:,} questions have fewer than n = {n} samples"
+        all_short = decisions.largest < n
+        message = too_many(n, decisions.largest) if all_short else f"{some}: they vote with what they have"
+        warnings.warn(message, SteelyardWarning, stacklevel=2)
     if voter.learns and not voter.weighs_sources and fitted and decisions.largest != fitted.n:
         warnings.warn(
             f"the plan was fitted at {fitted.n} samples per question, but this vote uses up to {decisions.largest}: "
@@ -217,13 +216,10 @@ def warn_about_verdicts(voter: Method, decisions: Decisions, n: int | None) -> N
             SteelyardWarning,
             stacklevel=2,
         )
-    drift = (
-        score_drift(fitted.reference_scores, np.concatenate(decisions.question_means))
-        if fitted and decisions.question_means
-        else None
-    )
-    if drift and drift.warning:
-        warnings.warn(drift.warning, SteelyardWarning, stacklevel=2)
+    if fitted and decisions.question_means:
+        drift = score_drift(fitted.reference_scores, np.concatenate(decisions.question_means))
+        if drift and drift.warning:
+            warnings.warn(drift.warning, SteelyardWarning, stacklevel=2)
 
 
 def _decide_batches(voter: Method, table: Any, n: int | None, **options: Any) -> Decisions:
@@ -235,27 +231,13 @@ def _decide_batches(voter: Method, table: Any, n: int | None, **options: Any) ->
             used = pool if n is None else pool.first(n)
             decisions.origin, decisions.largest = pool.origin, max(decisions.largest, used.n)
             decisions.short += 0 if n is None else int((pool.sizes < n).sum())
-            decisions.any_score |= pool.scores is not None and not bool((np.isnan(pool.scores) & _asked(pool)).all())
+            asked = True if pool.asked is None else pool.asked  # the others do not count as missing
+            decisions.any_score |= pool.scores is not None and not bool((np.isnan(pool.scores) & asked).all())
             if fitted and fitted.reference_scores and pool.scores is not None and pool.asked is None:
                 decisions.question_means.append(some_question_means(voter.mixed(used)))
             decisions.verdicts.append(voter.predict(used).to_polars())
             decisions.questions += pool.n_questions
     return decisions
-
-
-def _asked(pool: Pool) -> Bools:
-    """Which scores were asked for [R]; the others do not count as missing."""
-    return np.ones(pool.n_responses, bool) if pool.asked is None else pool.asked
-
-
-def _too_few(n: int, decisions: Decisions) -> str:
-    """Return the warning for questions with fewer samples than requested."""
-    if decisions.largest < n:
-        return too_many(n, decisions.largest)
-    return (
-        f"{decisions.short:,} of {decisions.questions:,} questions have fewer than n = {n} samples: "
-        "they vote with what they have"
-    )
 
 
 def abstaining(verdicts: pl.DataFrame, threshold: float) -> pl.DataFrame:

@@ -88,7 +88,7 @@ def _warn(text: str) -> None:
 def single_responses(schema: pl.Schema, starts: Ints, name: str) -> str:
     """Return what is wrong with a table with one response per question; empty if it has several."""
     single = float((np.diff(starts) == 1).mean())
-    questions_only = is_question_file(schema)
+    questions_only = not (OF_RESPONSES & set(schema) or score_columns(schema) or llm_column(schema))
     if single < (MOSTLY if questions_only else 1.0):
         return ""
     if set(schema) >= VERDICTS.columns:
@@ -104,8 +104,3 @@ def single_responses(schema: pl.Schema, starts: Ints, name: str) -> str:
             f"share with {argument('rename', {'COLUMN': 'question'})}"
         )
     return f"{name}: every question has one response, so there is nothing to vote on: {fix}"
-
-
-def is_question_file(schema: pl.Schema) -> bool:
-    """Whether nothing in a table indicates that its answers are those of an LLM."""
-    return not (OF_RESPONSES & set(schema) or score_columns(schema) or llm_column(schema))

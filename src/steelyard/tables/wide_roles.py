@@ -9,29 +9,14 @@ import polars as pl
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError
+from steelyard.tables import names
 from steelyard.tables.cell_values import is_chat
-from steelyard.tables.names import (
-    ANSWERS,
-    GOLDS,
-    LABELS,
-    LATE_GOLDS,
-    QUESTION_IDS,
-    QUESTION_TEXTS,
-    RESPONSES,
-    ROW_IDS,
-    SCORE_LIKE,
-    accepted_lists,
-    columns_named,
-    first_of,
-    key,
-    only,
-    plurals,
-)
+from steelyard.tables.names import accepted_lists, columns_named, first_of, key, only, plurals
 from steelyard.tables.several_files import FILE
 
-RESPONSE_LISTS = plurals(RESPONSES | {"sample", "candidate", "rollout"}) - {"prediction", "predictions"}
-ANSWER_LISTS = plurals(ANSWERS | {"prediction"})
-LABEL_LISTS = plurals(LABELS) | {"correct"}
+RESPONSE_LISTS = plurals(names.RESPONSES | {"sample", "candidate", "rollout"}) - {"prediction", "predictions"}
+ANSWER_LISTS = plurals(names.ANSWERS | {"prediction"})
+LABEL_LISTS = plurals(names.LABELS) | {"correct"}
 RESPONSE_NAMES = ("response", "completion", "generation", "llm_response", "output", "prediction")
 
 
@@ -79,9 +64,10 @@ def wide_roles(schema: pl.Schema) -> Wide:
     text_columns = set(texts.values())
     lists = [name for name, kind in schema.items() if isinstance(kind, pl.List) and name not in text_columns]
     numbers = [name for name in lists if _is_numbers(schema[name])]
-    labels = only([name for name in columns_named(numbers, LABEL_LISTS) if not _is_steps(schema[name])], "correct")
+    flat = [name for name in numbers if not isinstance(schema[name].inner, pl.List)]  # type: ignore[attr-defined]
+    labels = only(columns_named(flat, LABEL_LISTS), "correct")
     rest = [name for name in numbers if name != labels]
-    scores = tuple(name for name in rest if SCORE_LIKE.search(key(name)))
+    scores = tuple(name for name in rest if names.SCORE_LIKE.search(key(name)))
     others = tuple(name for name in lists if name not in scores and name != labels)
     return Wide(texts, labels, scores, others, _once(schema))
 
@@ -97,8 +83,8 @@ def _texts(schema: pl.Schema) -> dict[str, str]:
 def _once(schema: pl.Schema) -> dict[str, str]:
     """Return the columns with one value per question: its id, its text, the gold answer, the LLM."""
     flat = [name for name, kind in schema.items() if not kind.is_nested()]
-    texts = [name for name in columns_named(flat, QUESTION_TEXTS) if schema[name] == pl.String]
-    question = "question" if "question" in flat else first_of(flat, (QUESTION_IDS, ROW_IDS), "question")
+    texts = [name for name in columns_named(flat, names.QUESTION_TEXTS) if schema[name] == pl.String]
+    question = "question" if "question" in flat else first_of(flat, (names.QUESTION_IDS, names.ROW_IDS), "question")
     once = {"question": question or only(texts, "question"), "gold": _gold(schema, flat)}
     once["prompt"] = "prompt" if "prompt" in flat else next(iter(texts), None)
     once["llm"] = next(iter(columns_named(flat, {"llm", "model"})), None)
@@ -118,7 +104,7 @@ def _gold(schema: pl.Schema, flat: list[str]) -> str | None:
     if "gold" in lists:
         return "gold"
     late = [name for name in flat if schema[name] == pl.String]
-    gold = first_of(flat, (GOLDS | {"answer"},), "gold") or only(columns_named(late, LATE_GOLDS), "gold")
+    gold = first_of(flat, (names.GOLDS | {"answer"},), "gold") or only(columns_named(late, names.LATE_GOLDS), "gold")
     return gold or only(lists, "gold")
 
 
@@ -128,10 +114,6 @@ def _is_texts(kind: Any, *, numbers: bool) -> bool:
         return False
     inner: Any = kind.inner
     return inner == pl.String or (numbers and inner.is_numeric()) or isinstance(inner, pl.Struct) or is_chat(inner)
-
-
-def _is_steps(kind: Any) -> bool:
-    return isinstance(kind, pl.List) and isinstance(kind.inner, pl.List)
 
 
 def _is_numbers(kind: Any) -> bool:

@@ -24,14 +24,8 @@ from steelyard.tables.sources.file_checks import DAMAGE, LONGEST_LINE
 
 KEY = "steelyard"
 SUFFIXES = (".parquet", ".jsonl", ".ndjson", ".csv", ".arrow")
-
-
-def _write_parquet(table: pl.DataFrame, path: Path) -> None:
-    table.write_parquet(path, metadata={KEY: kind_of(table.columns)})
-
-
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".parquet": _write_parquet,
+    ".parquet": lambda table, path: table.write_parquet(path, metadata={KEY: kind_of(table.columns)}),
     ".jsonl": pl.DataFrame.write_ndjson,
     ".ndjson": pl.DataFrame.write_ndjson,
     ".csv": pl.DataFrame.write_csv,
@@ -74,11 +68,7 @@ def putting(table: pl.DataFrame, target: Place) -> Iterator[Path]:
 
 
 def check_output(
-    path: str | Path,
-    kind: TableKind | Kind | None = None,
-    *,
-    inputs: Iterable[Any] = (),
-    overwrite: bool = False,
+    path: str | Path, kind: TableKind | Kind | None = None, *, inputs: Iterable[Any] = (), overwrite: bool = False
 ) -> None:
     """Refuse a path to which a table of this kind must not be written; without a kind, any table.
 

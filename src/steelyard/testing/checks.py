@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from steelyard.foundation.errors import SettingError, SteelyardWarning
-from steelyard.testing import fit_checks, setting_checks, vote_checks
+from steelyard.testing import fit_checks, vote_checks
 from steelyard.voting.methods.base.method import Method
 
 Check = Callable[[type[Method]], None]
@@ -53,7 +53,7 @@ def method_checks(method: type[Method]) -> list[MethodCheck]:
     """
     _check_is_method(method)
     kind = vote_checks.ORACLE if method.oracle else vote_checks.WITHOUT_LABELS
-    return [MethodCheck(method, check) for check in (*vote_checks.ALL, *kind, *fit_checks.ALL, *setting_checks.ALL)]
+    return [MethodCheck(method, check) for check in (*vote_checks.ALL, *kind, *fit_checks.ALL)]
 
 
 def _check_is_method(method: object) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from steelyard.foundation.errors import LabelError
 from steelyard.tables.labelled import read_labelled
-from steelyard.testing.pools import calibration_pool, require, visible, voting_pool
+from steelyard.testing.shared import calibration_pool, require, visible, voting_pool
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.majority import MajorityVote
 from steelyard.voting.pools.pool import LabelledPool, Pool

@@ -82,7 +82,7 @@ def test_a_process_that_chose_plain_loops_votes_the_same_without_numba(
     plan = tmp_path / "plan.json"
     voters["calibrated"].save(plan)
     code = (
-        "import json, sys; from steelyard.foundation.plain_loops import choose_plain_loops; choose_plain_loops()\n"
+        "import json, sys; from steelyard.foundation.cores import choose_plain_loops; choose_plain_loops()\n"
         "import steelyard as sy\n"
         f"ballot = sy.Ballot({str(plan)!r})\n"
         f"standings = [ballot.add(str(answer), score) for answer, score in {entries!r}]\n"

@@ -81,5 +81,5 @@ def test_a_method_of_ones_own_can_be_evaluated(cal: Labelled, test: Labelled) ->
 
 
 def test_the_file_of_a_built_in_method_or_rule_is_named_as_the_user_types_it() -> None:
-    for registry in (methods.registry(), stopping.registry()):
+    for registry in (methods.registry(), stopping.REGISTRY):
         assert [registry.get(name).name for name in registry.built_in] == list(registry.built_in)

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import steelyard as sy
-from steelyard.testing.other_settings import other_settings
+from steelyard.testing.shared import other_settings
 from tests.building import Labelled
 
 

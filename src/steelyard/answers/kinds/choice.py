@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from steelyard.answers.boxes_and_fields import boxed, json_field
-from steelyard.answers.kind import Kind, NamedRule, short
+from steelyard.answers.kind import Kind, NamedRule, final_match, short
 from steelyard.answers.kinds.text import text_form
 from steelyard.answers.option_letters import chosen, picked, with_capitals
 from steelyard.answers.statements import mentions, statement
@@ -19,7 +19,6 @@ _PAREN = re.compile(r"\(([A-J])\)")
 _LINE = re.compile(r"[>*_#\-\s(\[`]{0,8}([A-J])(?:[)\].:](?:[*_`]{0,3})(?:\s.{0,300})?|[*_`)\].]{0,4}\s?)")
 _ENDS_IN = re.compile(r"[.!?;:]\s++[(\[*_]{0,4}([A-J])[)\]*_]{0,4}[.!]?$")
 _JUDGED = re.compile(r"\b(?:incorrect|wrong|false|not|is|are|would|because|suggests|refers|let)\b", re.IGNORECASE)
-_ONE_LETTER = re.compile(r"[A-J]")
 
 
 def choice_form(answer: str) -> str:
@@ -46,11 +45,6 @@ def _stated(text: str) -> str | None:
     return next((letter for mention in mentions(text) if (letter := chosen(mention.text))), None)
 
 
-def _picked(text: str) -> str | None:
-    """The letter of the last sentence that chooses an option, in capitals or not."""
-    return picked(with_capitals(text))
-
-
 def _option_line(text: str) -> str | None:
     """A last or first line that is an option without a comment on it."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
@@ -67,14 +61,9 @@ def _last_sentence(text: str) -> str | None:
     return match[1] if match else None
 
 
-def _bold(text: str) -> str | None:
-    letters = _BOLD.findall(text)
-    return letters[-1] if letters else None
-
-
-def _parenthesis(text: str) -> str | None:
-    letters = _PAREN.findall(text)
-    return letters[-1] if letters else None
+def _last_letter(pattern: re.Pattern[str], text: str) -> str | None:
+    match = final_match(pattern, text)
+    return match[1] if match else None
 
 
 def _alone(text: str) -> str | None:
@@ -92,10 +81,12 @@ def _words(text: str) -> str | None:
 
 
 MAX_WORDS = 3  # in a response that consists of the text of an option
-MARKED: tuple[NamedRule, ...] = (("boxed", _boxed), ("json", _field), ("said", _stated), ("picked", _picked))
+MARKED: tuple[NamedRule, ...] = (
+    ("boxed", _boxed), ("json", _field), ("said", _stated), ("picked", lambda text: picked(with_capitals(text))),
+)  # fmt: skip
 LOOSE: tuple[NamedRule, ...] = (
-    ("line", _option_line), ("sentence", _last_sentence), ("bold", _bold), ("parenthesis", _parenthesis),
-    ("alone", _alone), ("words", _words),
+    ("line", _option_line), ("sentence", _last_sentence), ("bold", lambda text: _last_letter(_BOLD, text)),
+    ("parenthesis", lambda text: _last_letter(_PAREN, text)), ("alone", _alone), ("words", _words),
 )  # fmt: skip
 
 

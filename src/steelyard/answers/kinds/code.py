@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from steelyard.answers.boxes_and_fields import boxed, json_field
@@ -42,10 +42,10 @@ def code_form(answer: str) -> str:
     (True, True, 'text:x + 1')
     """
     value = value_of(answer)
-    try:
-        return canonical(value) if value is not NO_VALUE else "text:" + answer.strip().removeprefix("text:")
-    except RecursionError:
-        return "text:" + answer.strip().removeprefix("text:")
+    with suppress(RecursionError):
+        if value is not NO_VALUE:
+            return canonical(value)
+    return "text:" + answer.strip().removeprefix("text:")
 
 
 def literal(text: str | None) -> str | None:
@@ -70,20 +70,11 @@ def _stated(text: str) -> str | None:
     return next((value for mention in mentions(text) if (value := literal(mention.text))), None)
 
 
-def _output(text: str) -> str | None:
-    return _last(text[-END:], (match.end() for match in _OUTPUT.finditer(text[-END:])))
-
-
-def _compared(text: str) -> str | None:
-    return _last(text[-END:], (match.end() for match in _COMPARED.finditer(text[-END:])))
-
-
-def _last(text: str, starts: Iterator[int]) -> str | None:
-    for start in list(starts)[-MAX_TRIED:][::-1]:
-        source = _at(text, start)
-        if source is not None:
-            return source
-    return None
+def _after(pattern: re.Pattern[str], text: str) -> str | None:
+    """The literal after the last match of a pattern that one follows."""
+    end = text[-END:]
+    sources = (_at(end, match.end()) for match in list(pattern.finditer(end))[-MAX_TRIED:][::-1])
+    return next((source for source in sources if source is not None), None)
 
 
 def _fenced(text: str) -> str | None:
@@ -93,10 +84,8 @@ def _fenced(text: str) -> str | None:
 
 
 def _ticked(text: str) -> str | None:
-    for inside in _TICKED.findall(text[-END:])[-MAX_TRIED:][::-1]:
-        if value_of(inside) is not NO_VALUE:
-            return str(inside)
-    return None
+    ticked: list[str] = _TICKED.findall(text[-END:])[-MAX_TRIED:][::-1]
+    return next((inside for inside in ticked if value_of(inside) is not NO_VALUE), None)
 
 
 def _last_line(text: str) -> str | None:
@@ -198,6 +187,7 @@ MARKED: tuple[NamedRule, ...] = (
     ("boxed", lambda text: literal(boxed(text))), ("json", lambda text: literal(json_field(text))), ("said", _stated),
 )  # fmt: skip
 LOOSE: tuple[NamedRule, ...] = (
-    ("compared", _compared), ("output", _output), ("block", _fenced), ("ticks", _ticked), ("line", _last_line),
+    ("compared", lambda text: _after(_COMPARED, text)), ("output", lambda text: _after(_OUTPUT, text)),
+    ("block", _fenced), ("ticks", _ticked), ("line", _last_line),
 )  # fmt: skip
 KIND = Kind("code", MARKED, LOOSE, literal, code_form)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from steelyard.answers.boxes_and_fields import boxed, json_field, last_box, last_field
-from steelyard.answers.kind import Kind, NamedRule, short
+from steelyard.answers.kind import Kind, NamedRule, final_match, short
 from steelyard.answers.normal import normal_form
 from steelyard.answers.numbers import last_number
 from steelyard.answers.ranges_and_intervals import solution_at_end
@@ -34,37 +34,14 @@ def field_after_box(text: str) -> str | None:
 
 def hashes(text: str) -> str | None:
     """The text after the last ####, as in GSM8K."""
-    if "####" not in text:
-        return None
-    match = None
-    for match in _HASHES.finditer(text):  # noqa: B007 - only the last match is used
-        pass
-    if match is None:
-        return None
-    return stated_maths(match[1].strip().strip("*# "))
-
-
-def final(text: str) -> str | None:
-    """The maths after "the final answer is"."""
-    return _stated(text, "final")
-
-
-def label(text: str) -> str | None:
-    """The maths after "Answer:" at the beginning of a line."""
-    return _stated(text, "label")
-
-
-def in_sentence(text: str) -> str | None:
-    """The maths after "the answer is" in a sentence."""
-    return _stated(text, "said")
+    match = final_match(_HASHES, text) if "####" in text else None
+    return stated_maths(match[1].strip().strip("*# ")) if match else None
 
 
 def maths_at_end(text: str) -> str | None:
     """The maths at the end of the response: "so the area is $\\frac{1}{2}$ of it."."""
     end = text[-END:].rstrip()
-    match = None
-    for match in _SPAN.finditer(end):  # noqa: B007 - only the last match is used
-        pass
+    match = final_match(_SPAN, end)
     if match is None or any(char.isdigit() for char in end[match.end() :]) or "\n" in end[match.end() :].strip():
         return None
     inside = next(part for part in match.groups() if part is not None)
@@ -93,8 +70,9 @@ def _stated(text: str, cue: str) -> str | None:
 
 
 MARKED: tuple[NamedRule, ...] = (
-    ("json", field_after_box), ("boxed", boxed), ("json", json_field), ("final", final),
-    ("hashes", hashes), ("label", label), ("said", in_sentence),
+    ("json", field_after_box), ("boxed", boxed), ("json", json_field),
+    ("final", lambda text: _stated(text, "final")), ("hashes", hashes),
+    ("label", lambda text: _stated(text, "label")), ("said", lambda text: _stated(text, "said")),
 )  # fmt: skip
 LOOSE: tuple[NamedRule, ...] = (
     ("maths", maths_at_end), ("solution", solution_at_end), ("equals", after_equals), ("number", last_number),

@@ -10,7 +10,7 @@ import unicodedata
 
 from steelyard.answers.boxes_and_fields import boxed, json_field
 from steelyard.answers.kind import Kind, NamedRule, last_line, short
-from steelyard.answers.statements import last_mention, statement
+from steelyard.answers.statements import mentions, statement
 
 LONGEST = 20_000  # characters; a longer answer keeps its case and punctuation
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -49,9 +49,9 @@ def _letter(char: str) -> str:
     return "" if kind[0] == "P" or char in "`´" else char
 
 
-def _stated(text: str, *cues: str) -> str | None:
-    mention = last_mention(text, *cues)
-    return None if mention is None else statement(mention, clauses=False)
+def _stated(text: str, cue: str) -> str | None:
+    mention = next((mention for mention in mentions(text) if mention.cue == cue), None)
+    return None if mention is None else statement(mention.text, clauses=False)
 
 
 def _bold(text: str) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from steelyard.answers.boxes_and_fields import boxed, json_field
-from steelyard.answers.kind import Kind, NamedRule
+from steelyard.answers.kind import Kind, NamedRule, final_match
 from steelyard.answers.statements import mentions
 
 END = 600  # characters at the end that are searched for a conclusion
@@ -72,20 +72,11 @@ def _enclosed(text: str | None) -> str | None:
     return text if not text else _whole(text)
 
 
-def _concluded(text: str) -> str | None:
-    return _meaning(_last(_CONCLUDED, text[-END:]))
-
-
 def _judged(text: str) -> str | None:
     """The judgement of a statement: "the claim is not true"."""
-    match = _last(_JUDGED, text[-END:])
+    match = final_match(_JUDGED, text[-END:])
     word = _meaning(match)
     return _OPPOSITE[word] if match and word and match["not"] else word
-
-
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    matches = list(pattern.finditer(text))
-    return matches[-1] if matches else None
 
 
 def _alone(text: str) -> str | None:
@@ -97,8 +88,9 @@ MARKED: tuple[NamedRule, ...] = (
     ("said", _stated),
 )  # fmt: skip
 LOOSE: tuple[NamedRule, ...] = (
-    ("alone", _alone), ("concluded", _concluded), ("first", lambda text: _meaning(_BEGINS.match(text))),
-    ("judged", _judged), ("bold", lambda text: _meaning(_last(_BOLD, text[-END:]))),
+    ("alone", _alone), ("concluded", lambda text: _meaning(final_match(_CONCLUDED, text[-END:]))),
+    ("first", lambda text: _meaning(_BEGINS.match(text))), ("judged", _judged),
+    ("bold", lambda text: _meaning(final_match(_BOLD, text[-END:]))),
     ("last", lambda text: _meaning(_LAST.search(text.rstrip()[-60:]))),
 )  # fmt: skip
 KIND = Kind("yes-no", MARKED, LOOSE, _whole, yes_no_form, listed=True)

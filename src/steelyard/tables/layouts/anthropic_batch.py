@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+import polars as pl
+
 from steelyard.tables.layout_rows import Row, need, within
 from steelyard.tables.messages import text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
@@ -45,7 +47,8 @@ class Unfolded(Opened):
     def parts(self) -> Iterator[Opened]:
         yield from (Unfolded(part) for part in self.opened.parts())
 
-    def frame(self) -> Any:
+    @cached_property
+    def _frame(self) -> pl.LazyFrame:
         return self.opened.frame()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.tables.recognition import Converted, Layout, Opened, Record
-from steelyard.tables.saved_replies import read_replies, within_record
+from steelyard.tables.recognition import Converted, Layout, Opened
+from steelyard.tables.saved_replies import read_replies, recognises_replies
 
 FIX = "save the request too ({'request': ..., 'response': ...}), or send requests with n above 1"
 
@@ -18,14 +18,10 @@ class ChatCompletions(Layout):
     about = "Saved chat completions with n choices: choices, logprobs as the score logprob, the request as the question"
 
     def recognises(self, opened: Opened) -> bool:
-        return "custom_id" not in opened.first and _body(opened.first) is not None
+        return recognises_replies(opened, _is_completion)
 
     def read(self, opened: Opened) -> Converted:
-        return read_replies(opened, _body, "completion", FIX)
-
-
-def _body(record: Record) -> Record | None:
-    return within_record(record, _is_completion)
+        return read_replies(opened, _is_completion, "completion", FIX)
 
 
 def _is_completion(body: Any) -> bool:

@@ -6,20 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.layout_rows import (
-    Marks,
-    Row,
-    accepted_golds,
-    add_marks,
-    count_note,
-    failure_note,
-    join_notes,
-    mark,
-    need,
-    prefix_tasks,
-    table_of,
-    within,
-)
+from steelyard.tables.layout_rows import Marks, Row, add_marks, converted, mark, need, within
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 from steelyard.tables.sources.eval_archives import archived_log
@@ -51,7 +38,7 @@ class InspectLog(Layout):
                 status.append(f"the log of {task} ended as {header['status']}")
             read: list[tuple[int, Row, Marks]] = []  # not the samples themselves: their events may be long
             for sample in samples:
-                epoch = _epoch(sample)
+                epoch = int(need(sample, "epoch", int, f"sample {_id(sample)!r}"))
                 key = (task, str(llm), _id(sample), epoch)
                 location = f"sample {_id(sample)!r}, epoch {epoch}"
                 if key in seen:
@@ -62,11 +49,7 @@ class InspectLog(Layout):
             read.sort(key=lambda entry: entry[0])
             rows += [row for _, row, _ in read]
             marks += [mark for _, _, mark in read]
-        several_golds, graded = accepted_golds(rows), add_marks(rows, marks, "scorer")
-        prefix_tasks(rows)
-        return Converted(
-            table_of(rows), join_notes(count_note(rows, "epochs"), graded, several_golds, failure_note(rows), *status)
-        )
+        return converted(rows, "epochs", add_marks(rows, marks, "scorer"), last=status)
 
 
 def _is_log(record: Record) -> bool:
@@ -89,10 +72,6 @@ def _log(part: Opened) -> tuple[Record, Iterator[Record]]:
 
 def _id(sample: Record) -> str:
     return str(need(sample, "id", (int, str), "a sample"))
-
-
-def _epoch(sample: Record) -> int:
-    return int(need(sample, "epoch", int, f"sample {_id(sample)!r}"))
 
 
 def _row(sample: Record, location: str) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.layout_rows import Row, accepted_golds, count_note, join_notes, need, prefix_tasks, table_of
+from steelyard.tables.layout_rows import Row, converted, need
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
 
@@ -31,12 +31,8 @@ class Lighteval(Layout):
                 raise TableError(f"{location} appears twice, from two runs or two LLMs: pass the files of one run")
             seen.add((task, name))
             rows += _rows(record, doc, location, {"question": name, "domain": task or None})
-        several_golds = accepted_golds(rows)
         tasks = len({row["domain"] for row in rows})
-        prefix_tasks(rows)
-        return Converted(
-            table_of(rows), join_notes(f"{tasks} tasks" if tasks > 1 else "", count_note(rows), several_golds)
-        )
+        return converted(rows, first=f"{tasks} tasks" if tasks > 1 else "")
 
 
 def _rows(record: Record, doc: Record, location: str, common: Row) -> list[Row]:

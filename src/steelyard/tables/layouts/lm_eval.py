@@ -7,16 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.layout_rows import (
-    Row,
-    accepted_golds,
-    count_note,
-    join_notes,
-    listing,
-    need,
-    prefix_tasks,
-    table_of,
-)
+from steelyard.tables.layout_rows import Row, converted, listing, need
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
 FILE_NAME = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl?(\.gz|\.zst)?")
@@ -48,13 +39,11 @@ class LmEval(Layout):
             tasks[task] = file
             rows += _rows(part, task if match or len(opened.paths) > 1 else None, filters)
         _check_different_tasks(rows, [file for task, file in tasks.items() if task == file])
-        several_golds = accepted_golds(rows)
-        prefix_tasks(rows)
         unused = [name for name in dict.fromkeys(filters) if name != "none"]
         noun = "filter" if len(unused) == 1 else "filters"
         filter_note = f"{noun} {listing(unused)} not used (answers are read from the responses)" if unused else ""
         number = f"{len(tasks)} tasks" if len(tasks) > 1 else ""
-        return Converted(table_of(rows), join_notes(number, count_note(rows, "repeats"), filter_note, several_golds))
+        return converted(rows, "repeats", filter_note, first=number)
 
 
 def _rows(part: Opened, task: str | None, filters: list[str]) -> list[Row]:

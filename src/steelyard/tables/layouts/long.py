@@ -6,6 +6,7 @@ import polars as pl
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError
+from steelyard.tables import names
 from steelyard.tables.cell_values import flattened, in_percent, with_list_answers, with_shares, with_step_scores
 from steelyard.tables.columns import option_columns
 from steelyard.tables.labels import (
@@ -15,22 +16,8 @@ from steelyard.tables.labels import (
     check_label_of_questions,
     check_unknown_lists,
 )
-from steelyard.tables.names import (
-    ANSWERS,
-    GOLDS,
-    LABELS,
-    LATE_GOLDS,
-    QUESTION_IDS,
-    QUESTION_TEXTS,
-    RESPONSES,
-    ROW_IDS,
-    accepted_lists,
-    columns_named,
-    first_of,
-    is_label,
-    key,
-    only,
-)
+from steelyard.tables.layout_rows import join_notes
+from steelyard.tables.names import accepted_lists, columns_named, first_of, is_label, key, only
 from steelyard.tables.recognition import Converted, Layout, Opened
 
 TASKS = ("task", "task_name", "benchmark", "dataset", "subset", "domain", "subject", "category")
@@ -70,7 +57,7 @@ class Long(Layout):
             check_label_of_questions(frame, columns.get("correct", "correct"))
         check_answer_is_gold(frame)
         frame, task_note = separate_tasks(frame)
-        return Converted(frame, ", ".join([*notes, *([task_note] if task_note else [])]))
+        return Converted(frame, join_notes(*notes, task_note))
 
 
 def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
@@ -79,7 +66,7 @@ def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
         return {}
     matches = {
         ours: only(columns_named(flat, aliases), ours)
-        for ours, aliases in (("response", RESPONSES), ("answer", ANSWERS))
+        for ours, aliases in (("response", names.RESPONSES), ("answer", names.ANSWERS))
     }
     return {ours: theirs for ours, theirs in matches.items() if theirs}
 
@@ -96,12 +83,12 @@ def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str
         return {"correct": grades[0]}
     if "gold" in schema:
         return {}
-    labels = [name for name in columns_named(flat, LABELS) if _has_labels(frame, name)]
+    labels = [name for name in columns_named(flat, names.LABELS) if _has_labels(frame, name)]
     correct = only(labels, "correct")
     if correct:
         return {"correct": correct}
-    gold = first_of(flat, (GOLDS,), "gold") or only(
-        [name for name in columns_named(flat, LATE_GOLDS) if schema[name] == pl.String], "gold"
+    gold = first_of(flat, (names.GOLDS,), "gold") or only(
+        [name for name in columns_named(flat, names.LATE_GOLDS) if schema[name] == pl.String], "gold"
     )
     gold = gold or only(accepted_lists(schema), "gold")
     return {"gold": gold} if gold else {}
@@ -111,18 +98,15 @@ def _has_labels(frame: pl.LazyFrame, name: str) -> bool:
     """Whether a column contains labels: true and false, 1 and 0, or words for them."""
     kind = frame.collect_schema()[name]
     if kind == pl.String:
-        return are_labels(frame, name, judged=key(name) in LATE_GOLDS)
-    return is_label(kind) and _is_binary(frame, name)
-
-
-def _is_binary(frame: pl.LazyFrame, name: str) -> bool:
-    return bool(frame.select(pl.col(name).cast(pl.Float64).is_in([0.0, 1.0]).all()).collect(engine="streaming").item())
+        return are_labels(frame, name, judged=key(name) in names.LATE_GOLDS)
+    binary = pl.col(name).cast(pl.Float64).is_in([0.0, 1.0]).all()
+    return is_label(kind) and bool(frame.select(binary).collect(engine="streaming").item())
 
 
 def _question(frame: pl.LazyFrame, flat: list[str]) -> str | None:
     """Return the column that identifies the question: its id, or its text if the id is that of a row."""
-    question_id, texts = first_of(flat, (QUESTION_IDS,), "question"), columns_named(flat, QUESTION_TEXTS)
-    id_column = question_id or only(columns_named(flat, ROW_IDS), "question")
+    question_id, texts = first_of(flat, (names.QUESTION_IDS,), "question"), columns_named(flat, names.QUESTION_TEXTS)
+    id_column = question_id or only(columns_named(flat, names.ROW_IDS), "question")
     if not id_column:
         return only(texts, "question")
     if not texts:
@@ -152,7 +136,7 @@ def separate_tasks(frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
     task = next((match[0] for alias in TASKS if (match := columns_named(flat, {alias}))), None)
     if task is None or "question" not in flat or task == "question":
         return frame, ""
-    texts = [name for name in columns_named(flat, QUESTION_TEXTS) if schema[name] == pl.String]
+    texts = [name for name in columns_named(flat, names.QUESTION_TEXTS) if schema[name] == pl.String]
     evidence = texts or [name for name in ("gold",) if name in flat]
     ids = frame.filter(pl.col("question").cast(pl.String).str.contains(_ID)).group_by("question")
     counts = ids.agg(

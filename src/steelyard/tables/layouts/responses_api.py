@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.tables.recognition import Converted, Layout, Opened, Record
-from steelyard.tables.saved_replies import read_replies, within_record
+from steelyard.tables.recognition import Converted, Layout, Opened
+from steelyard.tables.saved_replies import read_replies, recognises_replies
 
 FIX = (
     "save the request too ({'request': ..., 'response': ...}), or put the question's id into the metadata of each "
@@ -23,14 +23,10 @@ class ResponsesApi(Layout):
     )
 
     def recognises(self, opened: Opened) -> bool:
-        return "custom_id" not in opened.first and _body(opened.first) is not None
+        return recognises_replies(opened, _is_response)
 
     def read(self, opened: Opened) -> Converted:
-        return read_replies(opened, _body, "response", FIX)
-
-
-def _body(record: Record) -> Record | None:
-    return within_record(record, _is_response)
+        return read_replies(opened, _is_response, "response", FIX)
 
 
 def _is_response(body: Any) -> bool:

@@ -5,21 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.layout_rows import (
-    Marks,
-    Row,
-    accepted_golds,
-    add_marks,
-    count_note,
-    failure_note,
-    join_notes,
-    listing,
-    mark,
-    need,
-    prefix_tasks,
-    table_of,
-    within,
-)
+from steelyard.tables.layout_rows import Marks, Row, accepted, add_marks, converted, listing, mark, need, within
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
@@ -59,12 +45,8 @@ class VerifiersTraces(Layout):
             for trace in _traces(record, f"line {number}"):
                 rows.append({**common, **_reply(trace)})
                 marks.append(_marks(trace))
-        several_golds, graded = accepted_golds(rows), add_marks(rows, marks, "reward")
-        gold = f"gold from {listing(golds)}" if any(row["gold"] for row in rows) else ""
-        prefix_tasks(rows)
-        return Converted(
-            table_of(rows), join_notes(count_note(rows, "rollouts"), gold, graded, several_golds, failure_note(rows))
-        )
+        gold = f"gold from {listing(golds)}" if any(accepted(row["gold"]) for row in rows) else ""
+        return converted(rows, "rollouts", gold, add_marks(rows, marks, "reward"))
 
 
 def _question(task: Record, location: str) -> str:

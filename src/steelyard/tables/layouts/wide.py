@@ -12,7 +12,7 @@ from steelyard.tables.cell_values import is_long, json_lists
 from steelyard.tables.names import SCORE_LIKE, key
 from steelyard.tables.parallel_lists import long_from_lists
 from steelyard.tables.recognition import Converted, Layout, Opened
-from steelyard.tables.sources.frames_of_rows import is_lossy
+from steelyard.tables.sources.json_lines import is_lossy
 from steelyard.tables.wide_roles import ANSWER_LISTS, LABEL_LISTS, RESPONSE_LISTS, check_not_both, text_lists
 
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from steelyard.foundation.errors import TableError
-from steelyard.tables.layout_rows import (
-    Row,
-    accepted_golds,
-    count_note,
-    failure_note,
-    join_notes,
-    listing,
-    need,
-    prefix_tasks,
-    table_of,
-)
+from steelyard.tables.layout_rows import Row, converted, listing, need
 from steelyard.tables.messages import prompt_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
 
@@ -39,19 +29,11 @@ class ZeroEval(Layout):
     def read(self, opened: Opened) -> Converted:
         rows: list[Row] = []
         for part in opened.parts():
-            rows += _rows(part, _llm(part.paths[0]) if part.paths else None)
-        several_golds = accepted_golds(rows)
-        prefix_tasks(rows)
+            llm = re.sub(r"(\.jsonl?)?(\.gz|\.zst)?$", "", part.paths[0].name) if part.paths else None
+            rows += _rows(part, llm)
         llms = list(dict.fromkeys(str(row["llm"]) for row in rows))
         llm_note = f"LLM {llms[0]}" if len(llms) == 1 else f"{len(llms)} LLMs ({listing(llms)})"
-        return Converted(table_of(rows), join_notes(count_note(rows), llm_note, several_golds, failure_note(rows)))
-
-
-def _llm(path: Path) -> str:
-    name = path.name
-    for suffix in (".gz", ".zst", ".json", ".jsonl"):
-        name = name.removesuffix(suffix)
-    return name
+        return converted(rows, "samples", llm_note)
 
 
 def _rows(part: Opened, llm: str | None) -> Iterator[Row]:

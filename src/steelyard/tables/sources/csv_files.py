@@ -84,7 +84,7 @@ def check_lines(path: Path, front: Front) -> None:
             line = _line(content, start + 1)
             if not _is_short(line, front):
                 continue
-            number = _lines_before(content, start) + 2
+            number = sum(content[i : min(i + CHUNK, start)].count(b"\n") for i in range(0, start, CHUNK)) + 2
             if number > front.skipped + 1:
                 raise TableError(
                     f"{path}, line {number} looks like a comment ({_shown(line)}), and comments are skipped only "
@@ -176,7 +176,3 @@ def _comments(content: mmap.mmap) -> Iterator[int]:
 def _line(content: mmap.mmap, start: int) -> bytes:
     end = content.find(b"\n", start)
     return content[start : min(end if end >= 0 else len(content), start + LONGEST)]
-
-
-def _lines_before(content: mmap.mmap, end: int) -> int:
-    return sum(content[i : min(i + CHUNK, end)].count(b"\n") for i in range(0, end, CHUNK))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
@@ -19,8 +18,6 @@ PLAIN_NAME = re.compile(r"[\w./ +@-]+")  # safe inside nested quotes
 PACKERS = {b"BZh": "bunzip2 -k", b"\xfd7zXZ\x00": "xz -dk"}
 TABLES = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\x28\xb5\x2f\xfd": "Zstandard"}
 SUFFIXES = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather"), "Zstandard": (".zst",)}
-
-Description = Callable[[Path], str]  # returns what a file is and how to convert it
 
 
 def check_foreign(path: Path) -> None:
@@ -45,16 +42,31 @@ def _foreign(path: Path, head: bytes) -> str | None:
     for magic, packer in PACKERS.items():
         if head.startswith(magic):
             return f"is compressed: unpack it first, with: {packer} {shlex.quote(str(path))}"
-    formats: tuple[tuple[bool, Description], ...] = (
-        (head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), _excel),
-        (head.startswith(b"SQLite format 3\x00"), _sqlite),
-        (head[8:12] == b"DUCK", _duckdb),
-        (PICKLE.match(head) is not None or path.suffix.lower() in (".pkl", ".pickle"), _pickle),
-        (head.startswith(b"\x93NUMPY"), _numpy),
-        (head.startswith(b"version https://git-lfs"), _pointer),
-        (WEB_PAGE.match(head) is not None, _web_page),
+    name, csv = shlex.quote(str(path)), shlex.quote(str(_beside(path, ".csv")))
+    formats = (
+        (head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), _excel(path)),
+        (
+            head.startswith(b"SQLite format 3\x00"),
+            f"is an SQLite database: write its table as CSV, with: sqlite3 -header -csv {name} '{QUERY}' > {csv} "
+            f"(sqlite3 {name} .tables lists the tables)",
+        ),
+        (
+            head[8:12] == b"DUCK",
+            f"is a DuckDB database: write its table as Parquet, with: duckdb {name} \"COPY t TO 'responses.parquet'\"",
+        ),
+        (PICKLE.match(head) or path.suffix.lower() in (".pkl", ".pickle"), _pickle(path)),
+        (head.startswith(b"\x93NUMPY"), _numpy(path)),
+        (
+            head.startswith(b"version https://git-lfs"),
+            "is a Git LFS pointer, not the file itself: fetch it, with: git lfs pull --include "
+            f"{shlex.quote(path.name)}",
+        ),
+        (
+            WEB_PAGE.match(head),
+            f"is a web page, not a table: open {path.name} in a browser to see why the download failed, then repeat it",
+        ),
     )
-    return next((describe(path) for matches, describe in formats if matches), None)
+    return next((message for matches, message in formats if matches), None)
 
 
 def _zipped(path: Path) -> str:
@@ -75,36 +87,16 @@ def _excel(path: Path) -> str:
     return f"is an Excel workbook: save it as 'CSV UTF-8' in Excel, or run (with pandas and openpyxl): {run}"
 
 
-def _sqlite(path: Path) -> str:
-    name, csv = shlex.quote(str(path)), shlex.quote(str(_beside(path, ".csv")))
-    command = f"sqlite3 -header -csv {name} '{QUERY}' > {csv}"
-    return f"is an SQLite database: write its table as CSV, with: {command} (sqlite3 {name} .tables lists the tables)"
-
-
-def _duckdb(path: Path) -> str:
-    name = shlex.quote(str(path))
-    return f"is a DuckDB database: write its table as Parquet, with: duckdb {name} \"COPY t TO 'responses.parquet'\""
-
-
 def _pickle(path: Path) -> str:
-    run = _python(
-        path, "pandas.DataFrame(pandas.read_pickle({0})).to_json({1}, orient='records', lines=True)", ".jsonl"
-    )
-    return f"is a pickle, which can run code when it is opened: if you trust it, convert it, with: {run}"
+    call = "pandas.DataFrame(pandas.read_pickle({0})).to_json({1}, orient='records', lines=True)"
+    convert = _python(path, call, ".jsonl")
+    return f"is a pickle, which can run code when it is opened: if you trust it, convert it, with: {convert}"
 
 
 def _numpy(path: Path) -> str:
     return (
         f"contains numpy arrays without column names: write {path.stem}.csv with the columns question, answer and score"
     )
-
-
-def _pointer(path: Path) -> str:
-    return f"is a Git LFS pointer, not the file itself: fetch it, with: git lfs pull --include {shlex.quote(path.name)}"
-
-
-def _web_page(path: Path) -> str:
-    return f"is a web page, not a table: open {path.name} in a browser to see why the download failed, then repeat it"
 
 
 def _beside(path: Path, suffix: str) -> Path:

@@ -37,11 +37,10 @@ def json_value(path: Path) -> Any:
         )
     try:
         return json.loads(content.decode("utf-8-sig"), object_pairs_hook=unique_names)
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data" and content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-            return None
-        raise TableError(f"{path} is not JSON ({first_line(error)}): correct it, or write it again") from None
     except (ValueError, RecursionError) as error:
+        several = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data"
+        if several and content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+            return None
         raise TableError(f"{path} is not JSON ({first_line(error)}): correct it, or write it again") from None
 
 
@@ -81,7 +80,11 @@ def _unfolded(path: Path, value: dict[str, Any]) -> Any:
         and len(inner) > 1
     ):
         return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)]
-    lists = [name for name, entry in value.items() if _is_rows(entry)]
+    lists = [
+        name
+        for name, rows in value.items()
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+    ]
     if QUESTION_NAMES & set(value) or not lists:
         return value
     if len(lists) > 1:
@@ -89,7 +92,3 @@ def _unfolded(path: Path, value: dict[str, Any]) -> Any:
             f"{path} contains several lists of objects ({', '.join(lists)}): write the one to read to its own file"
         )
     return value[lists[0]]
-
-
-def _is_rows(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)

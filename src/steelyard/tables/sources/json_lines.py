@@ -1,4 +1,7 @@
-"""JSON lines -> a frame. Lines that polars rejects or would misread are parsed one by one."""
+"""JSON lines, or rows of Python objects -> a frame.
+
+Lines that polars rejects or would misread are parsed one by one; a column of mixed types becomes JSON text.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ from steelyard.tables.sources.file_checks import (
     check_width,
     first_line,
 )
-from steelyard.tables.sources.frames_of_rows import frame_of_rows
 
+MIXED = (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 DEEPEST = 100  # levels of brackets
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_UNIQUE = [f'"{name}":'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
 # polars rounds integers from 2^53 on if another row has a decimal, turns those beyond 64 bits into null, and changes
 # lone surrogates.
-_UNIQUE = [f'"{name}":'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
 _MISREAD = re.compile(rb"[:\[,]\s*-?\d{16}|\\u[dD][89a-fA-F]")
 
 
@@ -147,3 +150,55 @@ def storable(value: Any, is_text: bool = False) -> Any:
 
 def _is_huge(value: Any) -> bool:
     return isinstance(value, int) and abs(value) >= 2**63
+
+
+def frame_of_rows(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Return rows as a frame. An odd column (metadata, say) must not prevent the others from being read.
+
+    >>> frame_of_rows([{"answer": "1", "more": [1, [2]]}, {"answer": "2", "more": None}]).rows()
+    [('1', '[1, [2]]'), ('2', None)]
+    >>> frame_of_rows([{"answer": "1", "more": 1}, {"answer": "2", "more": {"a": 2}}]).rows()
+    [('1', '1'), ('2', '{"a": 2}')]
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    try:
+        frame = _frame(rows)
+    except MIXED:
+        return pl.DataFrame([column_of_values(name, [row.get(name) for row in rows]) for name in names])
+    odd = [name for name in names if is_lossy([row.get(name) for row in rows], frame[name])]
+    return frame.with_columns(_texts(name, [row.get(name) for row in rows]) for name in odd)
+
+
+def is_lossy(values: list[Any], column: pl.Series) -> bool:
+    """Whether polars lost values: it drops scalars in a column of objects, and rounds large integers."""
+    if column.dtype.is_float():
+        return any(type(value) is int and int(float(value)) != value for value in values)
+    return "Struct" in str(column.dtype) and any(map(_is_lost, values, column.to_list()))
+
+
+def _is_lost(value: Any, stored: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_is_lost(v, stored.get(name) if isinstance(stored, dict) else None) for name, v in value.items())
+    if isinstance(value, list):
+        return bool(value) and (stored is None or any(map(_is_lost, value, stored)))
+    return value is not None and stored is None
+
+
+def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, infer_schema_length=None, strict=False)
+
+
+def column_of_values(name: str, values: list[Any]) -> pl.Series:
+    """Return one column; values of mixed types become JSON text."""
+    if all(value is None or isinstance(value, str) for value in values):
+        return pl.Series(name, values, pl.String)
+    try:
+        column = _frame([{name: value} for value in values]).to_series()
+    except MIXED:
+        return _texts(name, values)
+    return _texts(name, values) if is_lossy(values, column) else column
+
+
+def _texts(name: str, values: list[Any]) -> pl.Series:
+    texts = [value if value is None or isinstance(value, str) else json.dumps(value, default=str) for value in values]
+    return pl.Series(name, texts, pl.String)

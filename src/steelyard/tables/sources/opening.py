@@ -21,8 +21,7 @@ from steelyard.tables.recognition import Opened
 from steelyard.tables.several_files import FILE
 from steelyard.tables.sources.bundled_grid import is_grid, open_grid
 from steelyard.tables.sources.file_checks import no_such_file
-from steelyard.tables.sources.opened_files import OpenedFile, OpenedFiles
-from steelyard.tables.sources.opened_tables import OpenedParts, OpenedTable, RemoteTable
+from steelyard.tables.sources.opened import OpenedFile, OpenedFiles, OpenedParts, OpenedTable, RemoteTable
 from steelyard.tables.sources.unpacking import STDIN, plain_suffix
 
 KINDS = {

@@ -12,9 +12,8 @@ from steelyard.foundation.errors import TableError
 from steelyard.foundation.panics import hidden_panics
 from steelyard.tables.sources.csv_files import open_separated
 from steelyard.tables.sources.file_checks import DAMAGE, check_width, no_such_file, with_fix
-from steelyard.tables.sources.frames_of_rows import frame_of_rows
 from steelyard.tables.sources.json_files import is_json_list, json_rows, json_value
-from steelyard.tables.sources.json_lines import open_json_lines
+from steelyard.tables.sources.json_lines import frame_of_rows, open_json_lines
 from steelyard.tables.sources.unpacking import LARGEST, LARGEST_RATIO, STDIN
 
 SMALL = 64 << 20  # bytes of a file whose text lengths are summed before it is read
@@ -57,20 +56,13 @@ def _open_lines(path: Path) -> pl.LazyFrame:
     return _open_json(path) if is_json_list(path) else open_json_lines(path)
 
 
-def _open_parquet(path: Path) -> pl.LazyFrame:
-    return _bounded(path, pl.scan_parquet(path, glob=False))
-
-
-def _open_ipc(path: Path) -> pl.LazyFrame:
-    return _bounded(path, pl.scan_ipc(path, glob=False))
-
-
-def _bounded(path: Path, frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Refuse a small file of huge texts: a dictionary stores a repeated text once.
+def _open_columns(path: Path) -> pl.LazyFrame:
+    """Open Parquet or Arrow, but refuse a small file of huge texts: a dictionary stores a repeated text once.
 
     Summing the lengths takes no memory. Large files are not checked.
     """
-    size = path.stat().st_size
+    scan = pl.scan_parquet if path.suffix.lower() in (".parquet", ".pq") else pl.scan_ipc
+    frame, size = scan(path, glob=False), path.stat().st_size
     kinds = frame.collect_schema().dtypes()
     lengths = [length for i, kind in enumerate(kinds) for length in _lengths(pl.nth(i), kind)]
     if size > SMALL or not lengths:
@@ -99,13 +91,7 @@ def _lengths(values: pl.Expr, kind: pl.DataType) -> list[pl.Expr]:
 
 
 FORMATS: dict[str, Callable[[Path], pl.LazyFrame]] = {
-    ".parquet": _open_parquet,
-    ".pq": _open_parquet,
-    ".jsonl": _open_lines,
-    ".ndjson": _open_lines,
-    ".json": _open_json,
-    ".csv": open_separated,
-    ".tsv": open_separated,
-    ".arrow": _open_ipc,
-    ".feather": _open_ipc,
-}
+    ".parquet": _open_columns, ".pq": _open_columns, ".jsonl": _open_lines, ".ndjson": _open_lines,
+    ".json": _open_json, ".csv": open_separated, ".tsv": open_separated, ".arrow": _open_columns,
+    ".feather": _open_columns,
+}  # fmt: skip

@@ -28,12 +28,8 @@ STDIN_NAME = "standard input"
 PACKED = (".gz", ".zst")
 LARGEST, LARGEST_RATIO = 1 << 30, 200  # limit on the unpacked bytes of a small file, and on the ratio for a large one
 MAGIC = {
-    b"PAR1": ".parquet",
-    b"ARROW1": ".arrow",
-    b"\x1f\x8b": ".gz",
-    b"\x28\xb5\x2f\xfd": ".zst",
-    b"PK\x03\x04": ".zip",
-}
+    b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip",
+}  # fmt: skip
 HEAD = 64 << 10  # bytes to inspect to recognise a format
 TEXT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 PIECE = 1 << 20  # bytes
@@ -86,9 +82,12 @@ def _unpacked(path: Path, size: int, _modified: int) -> Path:
     """Unpack a file once per process; its size and modification time are part of the cache key."""
     target = _folder() / path.with_suffix("").name
     limit = max(LARGEST, LARGEST_RATIO * size)
-    pieces = _gunzipped(path) if path.suffix.lower() == ".gz" else unpacked_zstandard(path, limit)
     try:
-        _write(pieces, target, path, limit)
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path) as file:
+                _write(iter(lambda: file.read(PIECE), b""), target, path, limit)
+        else:
+            _write(unpacked_zstandard(path, limit), target, path, limit)
     except (OSError, EOFError, zlib.error, ValueError, RuntimeError) as error:
         raise TableError(
             f"{path} cannot be unpacked: {reason(error)}; pack it again, or name it without {path.suffix}"
@@ -104,11 +103,6 @@ def _write(pieces: Iterable[bytes], target: Path, path: Path, limit: int) -> Non
             if written > limit:
                 raise TableError(f"{path} unpacks to more than {limit >> 20:,} MB: unpack it yourself, if you trust it")
             out.write(piece)
-
-
-def _gunzipped(path: Path) -> Iterator[bytes]:
-    with gzip.open(path) as file:
-        yield from iter(lambda: file.read(PIECE), b"")
 
 
 @cache

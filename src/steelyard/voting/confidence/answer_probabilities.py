@@ -37,23 +37,16 @@ def answer_probabilities(
     """Share the probability of every question of a pool out to its answers; `chance` [K] adds up to 1 over each."""
     winner = winners(answers, chance)[2]
     each = answers.question  # [Q'] questions with an answer
-    top, among = (found[each] for found in models.predict_parts(answers, chance, pool.sizes))
+    top, among = (part[each] for part in models.predict_parts(answers, chance, pool.sizes))
     others = chance.copy()
     others[winner] = 0.0
-    all_others = (
-        np.add.reduceat(others, answers.starts) if len(others) else others
-    )  # 1 less the winner's may round to 0
+    all_others = np.add.reduceat(others, answers.starts) if len(others) else others  # may round to 0
     part = others / np.repeat(np.where(all_others > 0, all_others, 1.0), answers.sizes)
     p = np.minimum(part * np.repeat(np.maximum(among - top, 0.0), answers.sizes), np.repeat(top, answers.sizes))
     p[winner] = top
     offsets = np.cumsum(pool.width) - pool.width
-    found = np.zeros(int(pool.width.sum()))
-    found[_places(pool, offsets)] = p
+    by_answer = np.zeros(int(pool.width.sum()))
+    by_answer[np.unique((pool.spread(offsets) + pool.answer)[pool.readable])] = p  # where the given answers stand
     none = np.ones(pool.n_questions)
     none[each] = np.maximum(1 - np.add.reduceat(p, answers.starts), 0.0) if len(p) else 1.0
-    return AnswerProbabilities(offsets, found, none)
-
-
-def _places(pool: Pool, offsets: Ints) -> Ints:
-    """Where the answers that were given stand, question by question as their features do."""
-    return np.unique((pool.spread(offsets) + pool.answer)[pool.readable])
+    return AnswerProbabilities(offsets, by_answer, none)

@@ -38,20 +38,20 @@ class CalibrationCurve:
     ece: float
 
 
-def calibration_curve(confidence: Floats, correct: Bools, bins: int = BINS) -> CalibrationCurve:
+def calibration_curve(confidence: Floats, correct: Bools) -> CalibrationCurve:
     """Compare confidence [Q] with what was correct [Q] in bins of equal width.
 
     >>> found = calibration_curve(np.array([0.55, 0.55, 0.95, 0.95]), np.array([True, False, True, True]))
     >>> round(found.ece, 3), [(each.begin, each.questions, each.accuracy) for each in found.bins]
     (0.05, [(0.5, 2, 0.5), (0.9, 2, 1.0)])
     """
-    index = np.minimum((np.asarray(confidence) * bins).astype(np.int64), bins - 1)
+    index = np.minimum((np.asarray(confidence) * BINS).astype(np.int64), BINS - 1)
     filled = []
     for i in np.unique(index).tolist():
         here = index == i
         count, share = int(here.sum()), float(correct[here].mean())
         low, high = wilson(share, count)
-        filled.append(Bin(i / bins, (i + 1) / bins, count, float(confidence[here].mean()), share, low, high))
+        filled.append(Bin(i / BINS, (i + 1) / BINS, count, float(confidence[here].mean()), share, low, high))
     ece = sum(one.questions * abs(one.accuracy - one.confidence) for one in filled) / max(1, len(index))
     return CalibrationCurve(tuple(filled), ece)
 

@@ -66,10 +66,6 @@ class CorrectnessModel:
         spread = np.where(spread > LEAST, spread, 1.0)
         return cls(samples, middle, spread, most_likely(odds, standard(f, middle, spread), correct))
 
-    def predict_factors(self, odds: Vector, f: Vector) -> tuple[Vector, Vector]:
-        """Return the two factors of P(correct) of verdicts after so many samples."""
-        return factors(self.theta, odds, standard(f, self.middle, self.spread))
-
 
 @dataclass(frozen=True)
 class CorrectnessBySamples:
@@ -115,19 +111,11 @@ class CorrectnessBySamples:
         samples, middle, spread, theta = np.split(rows, np.cumsum((1, SIZE, SIZE)), axis=1)
         finite = np.isfinite(rows).all() and (samples == np.floor(samples)).all()
         rising = len(rows) and samples[0] >= 1 and (np.diff(samples[:, 0]) > 0).all()
-        if (
-            not finite
-            or not rising
-            or len(rows) > MOST_MODELS
-            or (spread < LEAST).any()
-            or (np.abs(rows[:, 1:]) > LARGEST).any()
-        ):
+        possible = (spread >= LEAST).all() and (np.abs(rows[:, 1:]) <= LARGEST).all()
+        if not finite or not rising or not possible or len(rows) > MOST_MODELS:
             raise PlanError("its confidence is damaged")
-        return cls(
-            tuple(
-                CorrectnessModel(int(n), *parts) for n, *parts in zip(samples[:, 0], middle, spread, theta, strict=True)
-            )
-        )
+        columns = zip(samples[:, 0], middle, spread, theta, strict=True)
+        return cls(tuple(CorrectnessModel(int(n), *parts) for n, *parts in columns))
 
     def predict_p_correct(self, answers: AnswerFeatures, chance: Vector, sizes: Ints) -> Vector:
         """Return P(correct) of the verdict of every question [Q]; 0 where there is no answer."""
@@ -147,7 +135,7 @@ class CorrectnessBySamples:
         for i, model in enumerate(self.models):
             near = np.maximum(0.0, 1 - np.abs(position - i))
             if near.any():
-                this, among = model.predict_factors(odds, f)
+                this, among = factors(model.theta, odds, standard(f, model.middle, model.spread))
                 p_correct += near * (this * among)
                 p_among += near * among
         return p_correct, p_among
@@ -157,11 +145,8 @@ def winners(features: AnswerFeatures, chance: Vector) -> tuple[Vector, Vector, I
     """Return log-odds [Q'] and features [Q', 2] of each question's likeliest answer, and where it stands."""
     winner = features.winners(chance)
     inside = np.clip(features.of_like_answers(chance)[winner], SURE, 1 - SURE)
-    return (
-        np.log(inside) - np.log1p(-inside),
-        np.stack((features.x[winner, BEST], np.log(features.sizes)), axis=1),
-        winner,
-    )
+    f = np.stack((features.x[winner, BEST], np.log(features.sizes)), axis=1)
+    return np.log(inside) - np.log1p(-inside), f, winner
 
 
 def standard(f: Vector, middle: Vector, spread: Vector) -> Vector:

@@ -60,24 +60,22 @@ def question_means(pool: Pool) -> NDArray[np.float64]:
     return mean[order][count[order] > 0]
 
 
-def reference_scores(pool: Pool, seed: int = 0) -> NDArray[np.float64]:
+def reference_scores(pool: Pool) -> NDArray[np.float64]:
     """Return the evidence of at most MOST_REFERENCES questions, drawn evenly, rising."""
-    mean = question_means(pool)
-    return np.sort(np.random.default_rng(seed).permutation(mean)[:MOST_REFERENCES])
+    return np.sort(np.random.default_rng(0).permutation(question_means(pool))[:MOST_REFERENCES])
 
 
 def score_drift(reference: ArrayLike, current: ArrayLike, seed: int = 0) -> Drift | None:
     """Compare the evidence of questions with what was remembered; None where either says nothing."""
     rng = np.random.default_rng(seed)
-    reference, current = (
-        np.asarray(reference, np.float64),
-        rng.permutation(np.asarray(current, np.float64))[:MOST_REFERENCES],
-    )
+    reference, current = np.asarray(reference, np.float64), np.asarray(current, np.float64)
+    current = rng.permutation(current)[:MOST_REFERENCES]
     if not len(reference) or not len(current):
         return None
-    both = np.sort(np.concatenate((reference, current)))
+    both, rising = np.sort(np.concatenate((reference, current))), np.sort(current)
     new = np.zeros(len(both), bool)
-    new[np.searchsorted(both, np.sort(current)) + _repeat(np.sort(current))] = True
+    repeats = np.arange(len(rising)) - np.searchsorted(rising, rising)  # equal neighbours are numbered 0, 1, 2, ..
+    new[np.searchsorted(both, rising) + repeats] = True
     last = np.append(both[1:] != both[:-1], True)
     actual = _gap(new[None], last)[0]
     dealt = _gap(np.stack([rng.permutation(new) for _ in range(DEALS)]), last)
@@ -99,12 +97,6 @@ def unusual(stored: ArrayLike, pool: Pool) -> str | None:
         f"the scores of this question (about {1 / (1 + np.exp(-current[0])):.2f}) are {side} than those of nearly all "
         f"{len(reference)} calibration questions: the weights may not fit it"
     )
-
-
-def _repeat(rising: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Number equal neighbours 0, 1, 2, .."""
-    first = np.searchsorted(rising, rising)
-    return np.arange(len(rising)) - first
 
 
 def _gap(new: NDArray[np.bool_], last: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -93,8 +93,9 @@ class Leading(NamedTuple):
 
 def fit_odds(panel: Panel, sources: list[int], *, start: Vector | None = None, steps: int = STEPS) -> Vector:
     """Return the weights of the sources and, last, the log-odds that none of the answers is correct."""
-    x, question, correct, n = _asked_rows(panel, sources)
-    size = len(sources)
+    rows = panel.share[:, sources].any(axis=1)
+    x, question, correct = panel.share[:, sources][rows], panel.question[rows], panel.correct[rows]
+    n, size = panel.questions, len(sources)
     centre, firm = np.append(np.full(size, USUAL), 0.0), np.append(np.full(size, FIRM), NONE_FIRM)
     has_correct = np.bincount(question, correct, n) > 0
     theta = centre if start is None else start
@@ -133,9 +134,3 @@ def leading(panel: Panel, sources: list[int], theta: Vector) -> Leading:
 def is_correct(panel: Panel, row: Ints) -> Bools:
     """Which of these rows are correct [Q]; no answer is not."""
     return np.append(panel.correct, False)[row]
-
-
-def _asked_rows(panel: Panel, sources: list[int]) -> tuple[NDArray[np.float64], Ints, Bools, int]:
-    inside = panel.share[:, sources]
-    rows = inside.any(axis=1)
-    return inside[rows], panel.question[rows], panel.correct[rows], panel.questions

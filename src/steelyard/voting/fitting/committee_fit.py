@@ -62,7 +62,7 @@ def committee_prior(votes: SourceVotes, consensus: Consensus, unlabelled: int) -
     """Find w, c and b on the open questions of labelled votes."""
     w = prior_weights(votes, consensus, unlabelled)
     open_votes = votes.take(votes.open)
-    equal = CommitteePrior(np.concatenate((np.ones(votes.voices), np.zeros(votes.size - votes.voices))), majority=True)
+    equal = CommitteePrior(one_vote_each(votes), majority=True)
     if not open_votes.pool.n_questions:
         return equal
     starts, totals, correct = _totals(open_votes, w)

@@ -110,12 +110,8 @@ def answer_features(pool: Pool, z: NDArray[np.float64]) -> AnswerFeatures:
     which = np.repeat(np.arange(pool.n_questions), pool.width)[present]
     question, starts = np.unique(which, return_index=True)
     size = pool.sizes[which]
-    n, score_sum, logit_sum, logit_max = (
-        sums.n[present],
-        sums.score_sum[present],
-        sums.logit_sum[present],
-        sums.logit_max[present],
-    )
+    columns = (sums.n, sums.score_sum, sums.logit_sum, sums.logit_max)
+    n, score_sum, logit_sum, logit_max = (column[present] for column in columns)
     x = np.stack((np.log(n), np.log(score_sum / n), logit_max, logit_sum / size, n / size), axis=1)
     correct = np.zeros(len(which), bool)
     if isinstance(pool, LabelledPool):

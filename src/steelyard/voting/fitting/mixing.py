@@ -209,8 +209,8 @@ class WithinQuestionLogit:
         u -= np.maximum.reduceat(u, self.starts)[self.question]
         e = np.exp(u)
         wrong = np.where(self.correct, 0.0, e)
-        w = self._per_right
         mine = self.question[self.correct]
+        w = 1.0 / np.bincount(self.question, self.correct)[mine]
         total = e[self.correct] + np.add.reduceat(wrong, self.starts)[mine]
         around = np.add.reduceat(wrong[:, None] * self.x, self.starts)[mine]
         mean = (e[self.correct, None] * self.x[self.correct] + around) / total[:, None]
@@ -227,11 +227,6 @@ class WithinQuestionLogit:
         )
         lead: Array = correct - wrong
         return lead
-
-    @property
-    def _per_right(self) -> Array:
-        share: Array = 1.0 / np.bincount(self.question, self.correct)[self.question[self.correct]]
-        return share
 
 
 def fit_within_questions(logit: WithinQuestionLogit, penalty: float, free: Bools) -> Array:

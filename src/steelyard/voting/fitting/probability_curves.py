@@ -30,7 +30,7 @@ HALFWAY = 150  # responses at which data and smooth curve count the same
 
 
 def platt(x: NDArray[np.float64], correct: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return intercept and slope ; the penalty keeps the slope finite."""
+    """Return intercept and slope; the penalty keeps the slope finite."""
     y = correct.astype(np.float64)
     design = np.stack((np.ones_like(x), x))
     theta = maximise(ridge(_bernoulli(design, y), PLATT_PENALTY), np.array([_log_odds(y.mean()), 0.0]), tolerance=1e-14)

@@ -83,10 +83,11 @@ def warn_of_suspicious_scores(pool: LabelledPool) -> None:
                 "made without the correct answer"
             )
         if inverted(*data):
+            inverse = name.removeprefix("1-") if name.startswith("1-") else f"1-{name}"
             _warn(
                 f"the score {name!r} is higher for incorrect responses than for correct ones in most questions (AUROC "
                 f"within questions below {CLEARLY_BELOW}): if less of it is better, read it with "
-                f"{argument('score', _inverse(name))}"
+                f"{argument('score', inverse)}"
             )
 
 
@@ -128,8 +129,3 @@ def _suspicious_auroc(
 
 def _warn(message: str) -> None:
     warnings.warn(message, SteelyardWarning, stacklevel=5)
-
-
-def _inverse(name: str) -> str:
-    """The spelling of a score the other way round."""
-    return name.removeprefix("1-") if name.startswith("1-") else f"1-{name}"

@@ -63,9 +63,8 @@ class SourceVotes:
         rows[questions] = True
         keep = self.pool.spread(rows)
         evidence = self.evidence[keep] if len(self.evidence) else self.evidence
-        pool, by_row = self.pool.take(np.flatnonzero(rows)), (self.voice[keep], self.unit[keep], self.correct[keep])
-        voice, unit, correct = by_row
-        return replace(self, pool=pool, voice=voice, unit=unit, evidence=evidence, correct=correct)
+        pool, voice, unit = self.pool.take(np.flatnonzero(rows)), self.voice[keep], self.unit[keep]
+        return replace(self, pool=pool, voice=voice, unit=unit, evidence=evidence, correct=self.correct[keep])
 
     @property
     def open(self) -> Ints:
@@ -167,13 +166,10 @@ def find_voices(pool: Pool, source: Codes, sources: int, names: tuple[str, ...],
         members = [names[s] for s in np.flatnonzero(voice == shared).tolist()]
         listed = ", ".join(members[:SHOWN]) + (f" and {len(members) - SHOWN} more" if len(members) > SHOWN else "")
         when = "wrong" if labelled is not None else "against all the others"
-        doubt = (
-            ""
-            if labelled is not None
-            else "; without labels copies cannot be distinguished from two that are always correct"
-        )
+        doubt = "; without labels copies cannot be distinguished from two that are always correct"
         warnings.warn(
-            f"{listed} give the same answer even where they are {when}, as copies do: they count as one source{doubt}",
+            f"{listed} give the same answer even where they are {when}, as copies do: they count as one source"
+            + (doubt if labelled is None else ""),
             SteelyardWarning,
             stacklevel=6,
         )

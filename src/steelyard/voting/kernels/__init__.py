@@ -5,64 +5,35 @@ Shapes used throughout: R responses sorted by question, Q questions.
 the question (-1 = unreadable); `width` [Q] is one more than the largest code it may hold.
 """
 
-from steelyard.voting.kernels.codes import code_keys, distinct
-from steelyard.voting.kernels.compilation import compiled, read_only
-from steelyard.voting.kernels.likelihoods import committee_likelihood, log_likelihood
-from steelyard.voting.kernels.offset_lines import correct_at, intervals, lines
-from steelyard.voting.kernels.overlaps import overlaps
-from steelyard.voting.kernels.question_densities import question_ratios
-from steelyard.voting.kernels.resampling import permutations, resample
-from steelyard.voting.kernels.similar_votes import similar_rivals, smooth, source_similarities, tally_similar
-from steelyard.voting.kernels.subset_chances import best_of, pass_at
-from steelyard.voting.kernels.totals import (
-    QUANTIZER,
-    add_up_answers,
-    answer_totals,
-    best_weights,
-    hand_out,
-    rivals,
-    tally,
-)
-from steelyard.voting.kernels.voices import (
-    add_evidence,
-    agreement,
-    modal_answers,
-    source_weights,
-    vote_units,
-    votes_together,
-)
-
-__all__ = [
-    "QUANTIZER",
-    "add_evidence",
-    "add_up_answers",
-    "agreement",
-    "answer_totals",
-    "best_of",
-    "best_weights",
-    "code_keys",
-    "committee_likelihood",
-    "compiled",
-    "correct_at",
-    "distinct",
-    "hand_out",
-    "intervals",
-    "lines",
-    "log_likelihood",
-    "modal_answers",
-    "overlaps",
-    "pass_at",
-    "permutations",
-    "question_ratios",
-    "read_only",
-    "resample",
-    "rivals",
-    "similar_rivals",
-    "smooth",
-    "source_similarities",
-    "source_weights",
-    "tally",
-    "tally_similar",
-    "vote_units",
-    "votes_together",
-]
+from steelyard.voting.kernels.codes import code_keys as code_keys
+from steelyard.voting.kernels.codes import distinct as distinct
+from steelyard.voting.kernels.compilation import compiled as compiled
+from steelyard.voting.kernels.compilation import read_only as read_only
+from steelyard.voting.kernels.likelihoods import committee_likelihood as committee_likelihood
+from steelyard.voting.kernels.likelihoods import log_likelihood as log_likelihood
+from steelyard.voting.kernels.offset_lines import correct_at as correct_at
+from steelyard.voting.kernels.offset_lines import intervals as intervals
+from steelyard.voting.kernels.offset_lines import lines as lines
+from steelyard.voting.kernels.overlaps import overlaps as overlaps
+from steelyard.voting.kernels.question_densities import question_ratios as question_ratios
+from steelyard.voting.kernels.resampling import permutations as permutations
+from steelyard.voting.kernels.resampling import resample as resample
+from steelyard.voting.kernels.similar_votes import similar_rivals as similar_rivals
+from steelyard.voting.kernels.similar_votes import smooth as smooth
+from steelyard.voting.kernels.similar_votes import source_similarities as source_similarities
+from steelyard.voting.kernels.similar_votes import tally_similar as tally_similar
+from steelyard.voting.kernels.subset_chances import best_of as best_of
+from steelyard.voting.kernels.subset_chances import pass_at as pass_at
+from steelyard.voting.kernels.totals import QUANTIZER as QUANTIZER
+from steelyard.voting.kernels.totals import add_up_answers as add_up_answers
+from steelyard.voting.kernels.totals import answer_totals as answer_totals
+from steelyard.voting.kernels.totals import best_weights as best_weights
+from steelyard.voting.kernels.totals import hand_out as hand_out
+from steelyard.voting.kernels.totals import rivals as rivals
+from steelyard.voting.kernels.totals import tally as tally
+from steelyard.voting.kernels.voices import add_evidence as add_evidence
+from steelyard.voting.kernels.voices import agreement as agreement
+from steelyard.voting.kernels.voices import modal_answers as modal_answers
+from steelyard.voting.kernels.voices import source_weights as source_weights
+from steelyard.voting.kernels.voices import vote_units as vote_units
+from steelyard.voting.kernels.voices import votes_together as votes_together

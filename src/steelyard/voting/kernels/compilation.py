@@ -1,4 +1,4 @@
-"""How a loop is compiled, or runs as plain Python (foundation/plain_loops.py) with the same results, bit for bit."""
+"""How a loop is compiled, or runs as plain Python (foundation/cores.py) with the same results, bit for bit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.foundation.plain_loops import plain_loops
+from steelyard.foundation.cores import plain_loops
 
 _ON_LISTS: set[Callable[..., Any]] = set()
 Scalar = TypeVar("Scalar", bound=np.generic)

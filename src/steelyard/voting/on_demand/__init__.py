@@ -6,24 +6,16 @@ every rule find it by themselves.
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from steelyard.foundation.registry import Registry
-    from steelyard.voting.on_demand.base_rule import AskingRule
+from steelyard.foundation.registry import Registry, named_class, only_class
+from steelyard.voting.on_demand.base_rule import AskingRule
 
-
-@cache
-def registry() -> Registry[type[AskingRule]]:
-    """All asking rules by name."""
-    from steelyard.foundation.registry import Registry, named_class, only_class
-    from steelyard.voting.on_demand.base_rule import AskingRule
-
-    folder = Path(__file__).parent / "rules"
-    pick, check = only_class(AskingRule), named_class(AskingRule)  # type: ignore[type-abstract]
-    return Registry("asking rule", f"{__name__}.rules", folder, pick, group="steelyard.on_demand", check=check)
+REGISTRY: Registry[type[AskingRule]] = Registry(
+    "asking rule", f"{__name__}.rules", Path(__file__).parent / "rules",
+    only_class(AskingRule),  # type: ignore[type-abstract]
+    group="steelyard.on_demand", check=named_class(AskingRule),
+)  # fmt: skip
 
 
 def asking_names() -> tuple[str, ...]:
@@ -32,7 +24,7 @@ def asking_names() -> tuple[str, ...]:
     >>> asking_names()
     ('exact', 'expected')
     """
-    return registry().names
+    return REGISTRY.names
 
 
 def asking_rule(name: str) -> AskingRule:
@@ -41,4 +33,4 @@ def asking_rule(name: str) -> AskingRule:
     >>> asking_rule("exact").name
     'exact'
     """
-    return registry().get(name)()
+    return REGISTRY.get(name)()

@@ -70,7 +70,8 @@ class AnswerBounds:
         if not self.by_best:
             sums: Vector = np.bincount(answer, quantize(weights)[groups.rows], len(groups.begin)).astype(np.float64)
             return sums
-        return np.maximum.reduceat(weights[groups.rows], groups.begin_rows) if len(answer) else np.empty(0)
+        begin = np.cumsum(groups.votes) - groups.votes  # where the responses of each answer begin
+        return np.maximum.reduceat(weights[groups.rows], begin) if len(answer) else np.empty(0)
 
     def _slack(self, pool: Pool) -> Vector:
         """How much rounding may change the difference of two totals [Q]."""

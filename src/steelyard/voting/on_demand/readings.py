@@ -35,11 +35,6 @@ class Readings:
     sizes: Ints  # [Q'] how many it has
     asked: Bools  # [U] which were asked, in any of their copies
 
-    @property
-    def begin_rows(self) -> Ints:
-        """Where the responses of each answer begin among the rows [K]."""
-        return np.cumsum(self.votes) - self.votes
-
     def top(self, values: NDArray[Any]) -> NDArray[Any]:
         """The largest value among the answers of the same question [K]."""
         return np.repeat(np.maximum.reduceat(values, self.starts), self.sizes) if len(values) else values

@@ -7,26 +7,18 @@ another package; plans, the choice for a budget and the checks of every rule fin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from steelyard.foundation.errors import PlanError, SteelyardError
+from steelyard.foundation.registry import Registry, named_class, only_class
+from steelyard.voting.stopping.stopping_rule import Rule
 
-if TYPE_CHECKING:
-    from steelyard.foundation.registry import Registry
-    from steelyard.voting.stopping.stopping_rule import Rule
-
-
-@cache
-def registry() -> Registry[type[Rule]]:
-    """All stopping rules by name."""
-    from steelyard.foundation.registry import Registry, named_class, only_class
-    from steelyard.voting.stopping.stopping_rule import Rule
-
-    folder = Path(__file__).parent / "rules"
-    pick, check = only_class(Rule), named_class(Rule)  # type: ignore[type-abstract]
-    return Registry("stopping rule", f"{__name__}.rules", folder, pick, group="steelyard.stopping", check=check)
+REGISTRY: Registry[type[Rule]] = Registry(
+    "stopping rule", f"{__name__}.rules", Path(__file__).parent / "rules",
+    only_class(Rule),  # type: ignore[type-abstract]
+    group="steelyard.stopping", check=named_class(Rule),
+)  # fmt: skip
 
 
 def rule_names() -> tuple[str, ...]:
@@ -35,7 +27,7 @@ def rule_names() -> tuple[str, ...]:
     >>> rule_names()[:3]
     ('beta', 'confidence', 'fixed')
     """
-    return registry().names
+    return REGISTRY.names
 
 
 def rule_class(name: str) -> type[Rule]:
@@ -44,7 +36,7 @@ def rule_class(name: str) -> type[Rule]:
     >>> rule_class("beta").__name__
     'Beta'
     """
-    return registry().get(name)
+    return REGISTRY.get(name)
 
 
 def rule_from(plain: Mapping[str, Any]) -> Rule:

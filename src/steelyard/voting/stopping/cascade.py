@@ -69,7 +69,8 @@ class CascadeOrigin:
     questions: tuple[str, ...] = ()  # empty: the plan does not say
 
     def __post_init__(self) -> None:
-        if not isinstance(self.per_response, bool) or not all(map(_price, self.prices.items())):
+        sound = all(isinstance(name, str) and _number(p) and p >= 0 for name, p in self.prices.items())
+        if not isinstance(self.per_response, bool) or not sound:
             raise ValueError("impossible prices")
         if not all(isinstance(question, str) for question in self.questions):
             raise ValueError("questions that cannot be")
@@ -87,18 +88,12 @@ class CascadeOrigin:
 
     def plain(self) -> dict[str, Any]:
         """As a plan writes it; what is not known is left out."""
-        plain: dict[str, Any] = {}
-        if self.prices:
-            plain["prices"] = dict(self.prices)
-        if self.per_response:
-            plain["per_response"] = True
-        if self.questions:
-            plain["learned_on"] = list(self.questions)
-        return plain
+        plain = {"prices": dict(self.prices), "per_response": self.per_response, "learned_on": list(self.questions)}
+        return {name: value for name, value in plain.items() if value}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> CascadeOrigin:
-        """Make it again; plans of before have none of this."""
+        """Read it from a plan; older plans have none of this."""
         prices, questions = plain.get("prices", {}), plain.get("learned_on", [])
         if not isinstance(questions, list):
             raise TypeError("questions")
@@ -171,7 +166,7 @@ class Cascade:
 
     def described(self) -> str:
         """Whom it asks, in one line."""
-        return "; ".join(_describe(step) for step in self.steps)
+        return "; ".join(f"{step.where()} ask {' and '.join(step.sources)}".strip() for step in self.steps)
 
     def plain(self) -> dict[str, Any]:
         """The cascade as a plan writes it."""
@@ -225,13 +220,8 @@ def _with_sources(panel: Panel, names: tuple[str, ...]) -> Panel:
 
 
 def _sound(step: Step) -> bool:
-    numbers = _number(step.low) and _number(step.high)
-    return (
-        bool(step.sources)
-        and len(set(step.sources)) == len(step.sources)
-        and numbers
-        and 0 <= step.low < step.high <= 1
-    )
+    distinct = bool(step.sources) and len(set(step.sources)) == len(step.sources)
+    return distinct and _number(step.low) and _number(step.high) and 0 <= step.low < step.high <= 1
 
 
 def _number(value: Any) -> bool:
@@ -242,12 +232,3 @@ def _names(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise TypeError("names")
     return tuple(value)
-
-
-def _describe(step: Step) -> str:
-    return f"{step.where()} ask {' and '.join(step.sources)}".strip()
-
-
-def _price(named: tuple[Any, Any]) -> bool:
-    name, price = named
-    return isinstance(name, str) and _number(price) and price >= 0

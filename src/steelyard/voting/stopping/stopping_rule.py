@@ -131,18 +131,10 @@ def prefix_votes(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVot
 
 def prefix_of(verdicts: Verdicts) -> PrefixVotes:
     """Return the last prefix alone, from a vote on all samples so far of one question."""
-    pool = verdicts.pool
-    k = pool.sizes
-    rival = _rivals(pool, k, verdicts.code[:, None])
-    return PrefixVotes(
-        k,
-        pool.sizes,
-        verdicts.code[:, None],
-        verdicts.confidence[:, None],
-        verdicts.votes[:, None],
-        rival,
-        verdicts.p_correct is not None,
-    )
+    k = verdicts.pool.sizes
+    code, confidence, votes = verdicts.code[:, None], verdicts.confidence[:, None], verdicts.votes[:, None]
+    rival = _rivals(verdicts.pool, k, code)
+    return PrefixVotes(k, k, code, confidence, votes, rival, verdicts.p_correct is not None)
 
 
 def _rivals(pool: Pool, k: Ints, code: Codes) -> Ints:
