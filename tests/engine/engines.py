@@ -24,7 +24,6 @@ class Here:
         *,
         workers: int | None = None,
         least: int = 1,
-        cpus: float = 1,
         gpus: float | None = 0,
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:

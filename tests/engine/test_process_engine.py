@@ -64,7 +64,7 @@ def running(pid: int) -> bool:
 
 
 def test_a_worker_that_is_gone_before_it_gets_a_part_is_one_that_died(tmp_path: Path) -> None:
-    worker = _Process((doubled, 2, {}), 1)
+    worker = _Process((doubled, 2, {}))
     assert worker.result() is None
     worker.process.kill()
     worker.process.join()

@@ -15,6 +15,7 @@ from steelyard.gateway.caps import Caps
 from steelyard.gateway.feedback import feedback as feedback_module
 from steelyard.gateway.feedback.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
+from steelyard.runs.feedback_folder import FeedbackSettings
 from tests.gateway.gateways import VOTE, Gateway, gateway, process
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream
@@ -254,11 +255,13 @@ def test_the_page_knows_whether_labels_are_kept_and_what_it_asks_can_be_labelled
         assert running.send("GET", "/page/state").json["feedback"] is False
 
 
-def test_scores_that_have_moved_since_the_plan_was_fitted_are_said() -> None:
+def test_scores_that_have_moved_since_the_plan_was_fitted_are_said(tmp_path: Path) -> None:
     reference = tuple(i / 100 for i in range(100))
     for moved in (False, True):
-        made = Feedback(cast(Any, None), Metrics(), model="m", texts=False, reference=reference)
+        folder, settings = tmp_path / str(moved), FeedbackSettings("score", "math")
+        made = Feedback(folder, settings, cast(Any, None), Metrics(), model="m", texts=False, reference=reference)
         made.scores.means.extend(i / 30 + 5 * moved for i in range(30))
         assert made.summary()["drift"]["moved"] is moved
+        made.folder.close()
     made.scores.means.clear()
     assert made.summary()["drift"] is None

@@ -22,7 +22,6 @@ class Engine(Protocol):
         *,
         workers: int | None = None,
         least: int = 1,
-        cpus: float = 1,
         gpus: float | None = 0,
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from steelyard.engine.engines import Engine
-from steelyard.engine.scheduler import Failed, Finished
+from steelyard.engine.scheduler import Failed
 from steelyard.engine.with_engine import with_engine
 from steelyard.engine.worker_messages import WarningSummary, captured_warnings
 from steelyard.evaluation.accuracy_curves import Curves, all_methods, curves
@@ -62,22 +62,6 @@ def evaluate(
     test: LabelledPool,
     *,
     engine: Engine,
-    workers: int | None = None,
-    **options: Any,
-) -> pl.DataFrame:
-    """With `engine` ("ray", "ray:ADDRESS", "processes:2" or an object) every method is measured by one worker.
-
-    The pools are sent to every worker; with `steelyard evaluate --engine` each worker reads the file instead.
-    """
-    return evaluate_pools(methods, cal, test, engine, workers=workers, **options)
-
-
-def evaluate_pools(
-    methods: Sequence[Method | str] | None,
-    cal: LabelledPool,
-    test: LabelledPool,
-    engine: Engine,
-    *,
     n: Sequence[int] | None = None,
     resamples: int = 200,
     seed: int = 0,
@@ -86,36 +70,21 @@ def evaluate_pools(
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> pl.DataFrame:
-    """Return the table of `steelyard.evaluate`, bit for bit."""
+    """With `engine` ("ray", "ray:ADDRESS", "processes:2" or an object) every method is measured by one worker.
+
+    The pools are sent to every worker; with `steelyard evaluate --engine` each worker reads the file instead.
+    """
     listed: list[Method | str] = list(all_methods(cal) if methods is None else methods)
-    chosen = [NumberedMethod(i, each) for i, each in enumerate(with_baseline(listed, baseline))]
     order = PoolsOrder(cal, test, {"n": n, "resamples": resamples, "seed": seed, "recalibrate": recalibrate})
-    measured: dict[int, dict[str, Any]] = {}
-    notices = WarningSummary("methods")
-    for each in engine.run(measure_on_pools, order, chosen, workers=workers):
-        if isinstance(each, Failed):
-            raise RunError(f"{each.part.name} cannot be measured: {each.reason}")
-        measured[each.part.number] = each.summary
-        notices.add(each.part.name, each.summary["said"])
-        if progress:
-            progress(len(measured) / len(chosen))
-    notices.warn()
-    joined = joined_curves([measured[each.number] for each in chosen], [each.name for each in chosen])
-    return table_of_curves(joined, len(listed), n=n, seed=seed, baseline=baseline)
+    measured = _measure_all(engine, measure_on_pools, order, with_baseline(listed, baseline), workers, progress)
+    return table_of_curves(measured.curves, len(listed), n=n, seed=seed, baseline=baseline)
 
 
 def measure_on_pools(order: PoolsOrder, method: NumberedMethod) -> dict[str, Any]:
     """Fit and measure one method, in a worker."""
     with captured_warnings() as messages:
         measured = curves([method.method], order.cal, order.test, **order.options)
-    return curve_of(measured) | {"said": messages}
-
-
-@dataclass(frozen=True)
-class OneMethod:
-    """A method to measure, by its name."""
-
-    name: str
+    return {"curves": replace(measured, questions=None), "said": messages}
 
 
 @dataclass(frozen=True)
@@ -142,52 +111,60 @@ def evaluate_methods(
     """Return the table of `steelyard.evaluate`, and how good the confidence of every method is."""
     if not methods:
         raise SettingError(f"there is no method to evaluate: name some of {', '.join(method_names())}")
-    methods = list(dict.fromkeys(methods))
-    chosen = [OneMethod(str(name)) for name in with_baseline(methods)]
-    measured: dict[str, dict[str, Any]] = {}
-    notices = WarningSummary("methods")
-    for each in engine.run(measure, order, chosen, workers=workers, reads=_reads(order.files)):
-        if isinstance(each, Failed):
-            raise RunError(f"{each.part.name} cannot be measured: {each.reason}")
-        measured[each.part.name] = _heard(each, notices)
-        if len({other["rows"] for other in measured.values()}) > 1:
-            raise RunError("the workers have not read the same rows: the input has changed; run the command again")
-        if progress:
-            progress(len(measured) / len(chosen))
-    notices.warn()
-    joined = joined_curves([measured[each.name] for each in chosen], [each.name for each in chosen])
-    table = table_of_curves(joined, len(methods), n=order.n, seed=order.seed)
-    return table, pl.DataFrame([row for name in methods for row in measured[name]["confidence"]], TABLE)
+    methods = list(dict.fromkeys(map(str, methods)))
+    measured = _measure_all(engine, measure, order, with_baseline(methods), workers, progress, _reads(order.files))
+    table = table_of_curves(measured.curves, len(methods), n=order.n, seed=order.seed)
+    rows = [row for summary in measured.summaries[: len(methods)] for row in summary["confidence"]]
+    return table, pl.DataFrame(rows, TABLE)
 
 
-def joined_curves(measured: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Curves:
-    """The curves of methods that were measured one by one."""
-    first = measured[0]
-    correct = np.stack([each["correct"] for each in measured], axis=2)
-    sd = np.stack([each["sd"] for each in measured], axis=1)
-    return Curves(tuple(names), first["sizes"], correct, sd, None, first["calibration_samples"])
-
-
-def curve_of(measured: Curves) -> dict[str, Any]:
-    """The figures of the one method that a worker has measured."""
-    figures = {"correct": measured.correct[:, :, 0], "sd": measured.resample_sd[:, 0], "sizes": measured.sizes}
-    return figures | {"calibration_samples": measured.calibration_samples}
-
-
-def _heard(each: Finished[OneMethod], notices: WarningSummary) -> dict[str, Any]:
-    notices.add(each.part.name, each.summary["said"])
-    summary: dict[str, Any] = each.summary
-    return summary
-
-
-def measure(order: EvaluateOrder, method: OneMethod) -> dict[str, Any]:
+def measure(order: EvaluateOrder, method: NumberedMethod) -> dict[str, Any]:
     """Fit and measure one method, in a worker."""
     with captured_warnings() as messages:
         cal, test = _split(order)
         measured = curves([method.name], cal, test, n=order.n, resamples=order.resamples, seed=order.seed)
     with captured_warnings():
         confidence = confidence_table([method.name], cal, test).to_dicts()
-    return curve_of(measured) | {"confidence": confidence, "rows": _digest(cal) + _digest(test), "said": messages}
+    rows = _digest(cal) + _digest(test)
+    return {"curves": replace(measured, questions=None), "confidence": confidence, "rows": rows, "said": messages}
+
+
+class Measured(NamedTuple):
+    """The results of the workers in the order of the methods, and the curves of all methods."""
+
+    summaries: list[dict[str, Any]]
+    curves: Curves
+
+
+def _measure_all(
+    engine: Engine,
+    task: Callable[[Any, NumberedMethod], dict[str, Any]],
+    order: Any,
+    methods: Sequence[Method | str],
+    workers: int | None,
+    progress: Callable[[float], None] | None,
+    reads: Mapping[str, str] | None = None,
+) -> Measured:
+    """Have each method measured by one worker."""
+    chosen = [NumberedMethod(i, method) for i, method in enumerate(methods)]
+    measured: dict[int, dict[str, Any]] = {}
+    notices = WarningSummary("methods")
+    for result in engine.run(task, order, chosen, workers=workers, reads=reads):
+        if isinstance(result, Failed):
+            raise RunError(f"{result.part.name} cannot be measured: {result.reason}")
+        measured[result.part.number] = result.summary
+        notices.add(result.part.name, result.summary["said"])
+        if len({summary.get("rows") for summary in measured.values()}) > 1:
+            raise RunError("the workers have not read the same rows: the input has changed; run the command again")
+        if progress:
+            progress(len(measured) / len(chosen))
+    notices.warn()
+    summaries = [measured[each.number] for each in chosen]
+    single: list[Curves] = [summary["curves"] for summary in summaries]
+    correct = np.concatenate([one.correct for one in single], axis=2)
+    sd = np.concatenate([one.resample_sd for one in single], axis=1)
+    names = tuple(each.name for each in chosen)
+    return Measured(summaries, Curves(names, single[0].sizes, correct, sd, None, single[0].calibration_samples))
 
 
 @lru_cache(maxsize=1)

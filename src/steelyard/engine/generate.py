@@ -31,7 +31,7 @@ from steelyard.sampling.progress import Progress
 from steelyard.tables.question_files import fingerprint
 
 PER_WORKER = 4  # parts: a worker that finishes early takes another
-_found: list[dict[str, Any]] = []  # abilities of the servers that this process has detected, for the parts that follow
+_abilities: list[dict[str, Any]] = []  # notes on the servers that this process has probed, for the parts that follow
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,8 @@ def generate_part(order: GeneratePartsOrder, part: RunPart) -> PartDone:
         if fingerprint(questions) != part.sha256:
             raise RunError(f"{order.folder} has lost questions of {part.name}: use its original questions")
         opened = Run.start(folder, replace(order.asked.manifest, questions_sha256=part.sha256), questions)
-        _tell_abilities(opened)
+        if next(opened.missing(), None) is not None:  # known servers are not probed again for every part
+            opened.add_now([note for note in _abilities if note not in opened.state.notes])
 
         def watch(progress: Progress) -> None:
             writer.progress.done, writer.progress.failed = progress.done, progress.failed
@@ -142,17 +143,8 @@ def generate_part(order: GeneratePartsOrder, part: RunPart) -> PartDone:
         try:
             made = asyncio.run(fill(opened, order.asked, watch, served))
         finally:
-            _keep_abilities(opened)
+            notes = [note for note in opened.state.notes if note.get("note") == "abilities"]
+            _abilities.extend(note for note in notes if note not in _abilities)
         finish(run, part)
     counts = (made.wanted, made.held, made.done, made.failed, made.tokens)
     return PartDone(*counts, made.reasons, warnings=warnings, spent=made.spent)
-
-
-def _tell_abilities(run: Run) -> None:
-    """Record the known abilities of the servers, so that they are not probed again for every part."""
-    if next(run.missing(), None) is not None:
-        run.add_now([note for note in _found if note not in run.state.notes])
-
-
-def _keep_abilities(run: Run) -> None:
-    _found.extend(note for note in run.state.notes if note.get("note") == "abilities" and note not in _found)

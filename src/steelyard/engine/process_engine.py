@@ -36,21 +36,20 @@ class ProcessEngine:
         *,
         workers: int | None = None,
         least: int = 1,
-        cpus: float = 1,
         gpus: float | None = 0,  # noqa: ARG002 - the processes share those of the machine
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Run a task on all parts, as described in steelyard/engine/engines.py."""
-        pool = _Processes((with_names_of_this_process(task), order, dict(reads or {})), max(1, int(cpus)))
+        pool = _Processes((with_names_of_this_process(task), order, dict(reads or {})))
         yield from Scheduler(pool, parts, workers or self.workers, least).run()
 
 
 class _Process:
-    def __init__(self, work: tuple[Any, ...], threads: int) -> None:
+    def __init__(self, work: tuple[Any, ...]) -> None:
         context = multiprocessing.get_context("spawn")
         self.line, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, *work))
-        with _environment(threads):
+        with _environment():
             self.process.start()
         theirs.close()
 
@@ -73,11 +72,11 @@ class _Process:
 
 
 class _Processes:
-    def __init__(self, work: tuple[Any, ...], threads: int) -> None:
-        self.work, self.threads = work, threads
+    def __init__(self, work: tuple[Any, ...]) -> None:
+        self.work = work
 
     def start(self) -> _Process:
-        return _Process(self.work, self.threads)
+        return _Process(self.work)
 
     def wait(self, workers: Sequence[_Process], seconds: float) -> list[_Process]:
         ready = wait([worker.line for worker in workers], seconds)
@@ -85,13 +84,10 @@ class _Processes:
 
 
 @contextmanager
-def _environment(threads: int) -> Iterator[None]:
-    """Start processes in this block with so many threads for their tables, and without imports from this folder.
-
-    A variable that the user has set keeps its value.
-    """
-    added = {name: value for name, value in ((THREADS, str(threads)), (SAFE_PATH, "1")) if name not in os.environ}
-    os.environ.update(added)
+def _environment() -> Iterator[None]:
+    """Start processes with one thread for tables and without imports from this folder, unless the user set these."""
+    added = [name for name in (THREADS, SAFE_PATH) if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
     try:
         yield
     finally:

@@ -47,21 +47,20 @@ class RayEngine:
         *,
         workers: int | None = None,
         least: int = 1,
-        cpus: float = 1,
         gpus: float | None = 0,
         reads: Mapping[str, str] | None = None,
     ) -> Generator[Finished[P] | Failed[P]]:
         """Run a task on all parts, as described in steelyard/engine/engines.py."""
-        with self.connected(workers, cpus) as ray:
+        with self.connected(workers) as ray:
             nodes = nodes_of(ray)
-            need = Need(cpus, default_gpus(nodes) if gpus is None else gpus)
+            need = Need(1, default_gpus(nodes) if gpus is None else gpus)
             useful = min(workers, len(parts)) if workers else None
             many = workers_for(nodes, need, useful, grows=least > 0)
             pool = _Actors(ray, with_names_of_this_process(task), order, reads or {}, need)
             yield from Scheduler(pool, parts, many, least, f"each takes {need}").run()
 
     @contextlib.contextmanager
-    def connected(self, workers: int | None = None, cpus: float = 1) -> Iterator[Any]:
+    def connected(self, workers: int | None = None) -> Iterator[Any]:
         """Connect to the cluster for this block; an existing connection of the program is used and left open."""
         loopback = "ray" not in sys.modules or os.environ.get(LOOPBACK) == "0"
         if not self.address and loopback:
@@ -76,7 +75,7 @@ class RayEngine:
                 f"{LOOPBACK}=0 before Ray is imported"
             )
         try:
-            self._connect(ray, workers, cpus)
+            self._connect(ray, workers)
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             where = f"the Ray cluster at {self.address}" if self.address else "Ray on this machine"
             message = " ".join(str(error).split())[:200]
@@ -89,21 +88,21 @@ class RayEngine:
         finally:
             ray.shutdown()
 
-    def _connect(self, ray: Any, workers: int | None, cpus: float) -> None:
+    def _connect(self, ray: Any, workers: int | None) -> None:
         options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
         if self.address:
             _reach(self.address)
             ray.init(address=self.address, **options)
             return
-        enough = max(usable_cores(), int((workers or 1) * cpus + 0.999))
-        options |= {"include_dashboard": False, "object_store_memory": STORE, "num_cpus": enough}
+        cpus = max(usable_cores(), workers or 1)
+        options |= {"include_dashboard": False, "object_store_memory": STORE, "num_cpus": cpus}
         ray.init(address="local", **options)
 
 
 class _Actor:
     def __init__(self, pool: _Actors) -> None:
         self.pool, self.actor = pool, pool.kind.remote()
-        self.pending = self.actor.start.remote(pool.threads, __version__, pool.reads, bool(pool.need.gpus))
+        self.pending = self.actor.start.remote(__version__, pool.reads, bool(pool.need.gpus))
 
     def give(self, part: Any) -> None:
         self.pending = self.actor.do.remote(self.pool.task, self.pool.order, part)
@@ -126,7 +125,6 @@ class _Actors:
         self, ray: Any, task: Callable[[Any, Any], Any], order: Any, reads: Mapping[str, str], need: Need
     ) -> None:
         self.ray, self.task, self.order, self.reads, self.need = ray, task, order, dict(reads), need
-        self.threads = max(1, int(need.cpus))
         options = {"num_cpus": need.cpus, "num_gpus": need.gpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
         self.kind = ray.remote(_worker_class()).options(**options)
 
@@ -143,11 +141,11 @@ def _worker_class() -> type:
     """The class of the workers. It is made here, so that it travels whole: a machine may have another Steelyard."""
 
     class SteelyardWorker:
-        def start(self, threads: int, version: str, reads: dict[str, str], gpus: bool) -> str | None:
+        def start(self, version: str, reads: dict[str, str], gpus: bool) -> str | None:
             import os
             import socket
 
-            os.environ.setdefault("POLARS_MAX_THREADS", str(threads))  # before polars is imported
+            os.environ.setdefault("POLARS_MAX_THREADS", "1")  # before polars is imported
             if not gpus:  # Ray has named those of a worker that has some; the others must not meet on the first one
                 os.environ["CUDA_VISIBLE_DEVICES"] = ""
             where = socket.gethostname()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
 
 from steelyard.engine.engines import Engine
@@ -61,24 +62,19 @@ def run_parts(
         return failed
     in_a_row, notices = 0, WarningSummary()
     reads = {str((run.folder / FILE).resolve()): sha256_of(run.folder / FILE)}
-    results = engine.run(task, order, parts, workers=workers[1], least=workers[0], gpus=gpus, reads=reads)
-    with status.watching():
-        try:
-            for result in results:
-                if isinstance(result, Finished):
-                    status.finish(result.part.name, result.summary)
-                    notices.add(result.part.name, result.summary.warnings)
-                    in_a_row = 0
-                    continue
-                failed[result.part.name] = result.reason
-                in_a_row += 1
-                if in_a_row >= FAILURES:
-                    status.stopped = True
-                    break
-        finally:
-            close = getattr(results, "close", None)
-            if close:
-                close()
+    running = engine.run(task, order, parts, workers=workers[1], least=workers[0], gpus=gpus, reads=reads)
+    with status.watching(), closing(running) as results:
+        for result in results:
+            if isinstance(result, Finished):
+                status.finish(result.part.name, result.summary)
+                notices.add(result.part.name, result.summary.warnings)
+                in_a_row = 0
+                continue
+            failed[result.part.name] = result.reason
+            in_a_row += 1
+            if in_a_row >= FAILURES:
+                status.stopped = True
+                break
     status.report()
     notices.warn()
     return failed

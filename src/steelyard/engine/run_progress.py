@@ -59,7 +59,6 @@ class RunProgress:
         self.report()
 
     def report(self) -> None:
-        """Report the progress to the watcher."""
         with self._lock:
             parts = list(self.finished.values())
             running = [progress for name, progress in read_progress(self.run).items() if name not in self.finished]
@@ -69,7 +68,8 @@ class RunProgress:
         for name in ("done", "failed", "tokens"):
             setattr(total, name, sum(getattr(part, name) for part in (*parts, *running)))
         total.note_first()
-        total.gpu = _mean(running)
+        shares = [part.gpu for part in running if part.gpu is not None]
+        total.gpu = sum(shares) / len(shares) if shares else None
         total.held = sum(part.held for part in parts)
         total.reasons = sum((part.reasons for part in parts), Counter[str]())
         names = sorted({name for part in parts for name in part.spent})
@@ -94,11 +94,6 @@ class RunProgress:
             end.set()
             thread.join()
             clear_progress(self.run)
-
-
-def _mean(running: list[PartProgress]) -> float | None:
-    shares = [part.gpu for part in running if part.gpu is not None]
-    return sum(shares) / len(shares) if shares else None
 
 
 @dataclass

@@ -40,7 +40,6 @@ def score(
     workers: str | int | None = None,
     gpus_per_worker: float | None = None,
     upstream: str | None = None,
-    at: str | None = None,
     output: str | Path | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
@@ -55,20 +54,11 @@ def score(
     if output is not None or rename or layout:
         raise SettingError("output=, rename= and layout= are for tables, and an engine scores a run in parts")
 
-    def share(stands: Progress) -> None:
-        progress(min(1.0, (stands.there + stands.done + stands.failed) / max(1, stands.wanted)))
+    def share(total: Progress) -> None:
+        progress(min(1.0, (total.there + total.done + total.failed) / max(1, total.wanted)))
 
-    at = at if upstream is None else upstream
-    return score_parts(
-        str(folder_named(run)),
-        verifier,
-        engine=engine,
-        workers=workers,
-        gpus_per_worker=gpus_per_worker,
-        at=at,
-        progress=share,
-        **options,
-    )
+    options |= {"workers": workers, "gpus_per_worker": gpus_per_worker, "at": upstream, "progress": share}
+    return score_parts(str(folder_named(run)), verifier, engine=engine, **options)
 
 
 def score_parts(

@@ -132,7 +132,6 @@ class Watched:
         self.found: dict[str, Any] = runner.found
 
     async def score(self, items: Iterator[Item]) -> Results:
-        """Score items and count them."""
         progress = self.writer.progress
         async with aclosing(self.runner.score(items)) as results:
             async for item, result in results:

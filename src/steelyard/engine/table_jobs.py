@@ -29,7 +29,7 @@ from steelyard.foundation.store_address import Address, Place, place_of
 from steelyard.foundation.version import __version__
 from steelyard.runs.lock import RunLock
 from steelyard.runs.parts import FILE, Parts, check_new, claim, is_parted
-from steelyard.runs.seal import read_seal, sealed, write_sealed
+from steelyard.runs.seal import read_seal, sealed, write_sealed_table
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.sources.file_checks import reading
 from steelyard.tables.writing import KEY, kind_of
@@ -48,12 +48,10 @@ class TablePart:
 
     @property
     def name(self) -> str:
-        """The name in reports."""
         return self.read.name
 
     @property
     def path(self) -> str:
-        """The path of the input."""
         return self.read.path
 
 
@@ -129,13 +127,8 @@ def check_cut(source: Place, settings: Mapping[str, Any]) -> None:
 
 def seal_part(part: TablePart, table: pl.DataFrame, summary: Mapping[str, Any]) -> None:
     """Write the output of a part, sealed."""
-
-    def write(path: Path) -> int:
-        table.write_parquet(path, metadata={KEY: kind_of(table.columns)})
-        return table.height
-
-    made_from = {"order": part.order, "summary": summary}
-    write_sealed(place_of(part.target), write, made_from, safe="what is sealed is safe")
+    made_from, metadata = {"order": part.order, "summary": summary}, {KEY: kind_of(table.columns)}
+    write_sealed_table(place_of(part.target), table, made_from, safe="what is sealed is safe", metadata=metadata)
 
 
 def parts_to_make(kind: str, parts: int, made: Mapping[str, Any], decides: Mapping[str, Any]) -> Parts:

@@ -43,6 +43,7 @@ VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,
     "votes": pl.Int64, "responses": pl.Int64,
 }  # fmt: skip
+_voter = cache(voter_of)
 COUNTED = (NO_VOTE, PLACEHOLDERS, LAST_NUMBER_ONLY)  # in warnings with a count, which are given once for all parts
 
 
@@ -200,11 +201,6 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     }  # fmt: skip
     seal_part(part, verdicts, summary)
     return summary
-
-
-@cache
-def _voter(plan: str | None, method: str | None) -> Method:
-    return voter_of(plan, method)
 
 
 def _add(result: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> None:

@@ -62,7 +62,6 @@ class WarningSummary:
         self.times: dict[str, int] = {}
 
     def add(self, part: str, messages: Iterable[str]) -> None:
-        """Add the warnings of one part."""
         for text in messages:
             kind = FIGURES.sub("#", text)
             self.first.setdefault(kind, f"{part}: {text}")

@@ -71,10 +71,7 @@ async def healthz(_: web.Request) -> web.Response:
 
 
 async def readyz(request: web.Request) -> web.Response:
-    """Report whether requests can be answered: a trial vote has run, and at least one upstream was probed.
-
-    While an upstream has asked for a long pause, it does not count.
-    """
+    """Report whether requests can be answered: a trial vote has run, and an upstream was probed and is not paused."""
     state = request.app[STATE]
     if state.admission.closed:
         raise ApiError(503, "this server is shutting down", code="draining")
@@ -103,12 +100,10 @@ def _upstream_state(source: Source) -> dict[str, Any]:
 
 
 async def metrics(request: web.Request) -> web.Response:
-    """Metrics in the text format of Prometheus."""
     return web.Response(text=request.app[STATE].metrics.text(), content_type="text/plain", charset="utf-8")
 
 
 async def label(request: web.Request) -> web.Response:
-    """Store a label."""
     state = request.app[STATE]
     feedback = _enabled(state.feedback)
     async with state.admission.slot(request[CLIENT]):

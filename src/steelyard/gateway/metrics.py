@@ -122,7 +122,6 @@ class Metrics:
                 self.tokens.add(usage[name], gen_ai_request_model=model, gen_ai_token_type=kind)
 
     def text(self) -> str:
-        """All metrics in the text format."""
         return "\n".join(line for metric in vars(self).values() for line in metric.lines()) + "\n"
 
 

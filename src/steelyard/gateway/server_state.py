@@ -28,10 +28,7 @@ DecisionListener = Callable[[str, Decision, str], None]  # gets the id of a repl
 
 @dataclass
 class State:
-    """The one model that votes, the upstreams behind it, and their metrics.
-
-    `listeners` are called for every request that was voted on: metrics, the page, feedback.
-    """
+    """The one model that votes, the upstreams behind it, and their metrics."""
 
     name: str  # of the model that votes
     voter: Voter
@@ -40,7 +37,7 @@ class State:
     caps: Caps
     counter: VoteCounter = field(default_factory=VoteCounter)
     metrics: Metrics = field(default_factory=Metrics)
-    listeners: list[DecisionListener] = field(default_factory=list)
+    listeners: list[DecisionListener] = field(default_factory=list)  # metrics, the page and feedback: called per vote
     created: int = 0
     keep_texts: bool = False  # whether prompts and answers of recent requests are kept in memory
     keys: int = 1  # of clients
@@ -57,21 +54,18 @@ class State:
         self.metrics.paused.read = lambda: {each.name or each.model: each.pace.closed_for for each in self.sources}
         self.metrics.pauses.read = lambda: {each.name or each.model: each.pace.pauses for each in self.sources}
 
-    def make_reply(
+    async def make_reply(
         self, request: web.Request, decision: Decision, header: dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The reply to a request that was voted on; listeners are called for votes of our own model."""
+        """The reply to a request that was voted on, once its record is on disk; calls the listeners if we voted."""
         reply = completion(decision, self.prices, header)
         cost = total_cost(decision, self.prices)
         log_usage(request, billed_usage(decision), len(decision.good), cost, currency_of(self.prices))
         for listener in self.listeners if decision.chat_request.model == self.name else ():
             listener(reply["id"], decision, request[OWNER])
-        return reply
-
-    async def wait_until_stored(self, reply: dict[str, Any]) -> None:
-        """Return when the record of a request is on disk."""
         if self.feedback:
             await self.feedback.wait_until_stored(reply["id"])
+        return reply
 
     @property
     def models(self) -> list[str]:

@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import Any
+from pathlib import Path
 
 from aiohttp import web
 
@@ -33,7 +33,7 @@ from steelyard.gateway.vote.scoring import OwnLogprob, Scorer
 from steelyard.gateway.vote.verifier_settings import TRIES
 from steelyard.runs.feedback_folder import FeedbackSettings
 from steelyard.sampling.ask.prepare import unplanned
-from steelyard.sampling.interrupts import first_signal
+from steelyard.sampling.interrupts import cancel_and_wait, first_signal
 from steelyard.sampling.llm.address import Address, read_key
 from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.embedded import LOCAL
@@ -100,11 +100,11 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         state.access_log = AccessLog(configuration.access_log, state.metrics.unlogged.add)
         stack.callback(state.access_log.close)
         if configuration.feedback:
-            await _open_feedback(state, configuration, upstreams[0].model, score, stack)
+            _open_feedback(state, configuration.feedback, configuration, upstreams[0].model, score, stack)
         state.listeners.append(state.metrics.on_decision)
         state.warming = asyncio.create_task(state.counter.warm(method or unplanned(scored=True)))
-        ready = [state.warming, *(asyncio.create_task(source.probed()) for source in sources)]
-        stack.push_async_callback(_cancel, ready)
+        probes = [asyncio.create_task(source.probed()) for source in sources]
+        stack.push_async_callback(cancel_and_wait, state.warming, *probes)
         async with listening(state, configuration) as url:
             yield url
 
@@ -126,25 +126,19 @@ def _scorer(
     return configuration.verifier.scorer(score, upstreams, address, stack, tries=1 if limited else TRIES, priced=priced)
 
 
-async def _open_feedback(
-    state: State, configuration: Configuration, model: str, score: str, stack: AsyncExitStack
+def _open_feedback(
+    state: State, folder: Path, configuration: Configuration, model: str, score: str, stack: AsyncExitStack
 ) -> None:
     """Store every request that is voted on in the operator's folder, so that it can be labelled."""
     method = state.voter.method
     seen = tuple(method.fitted_on_.reference_scores or ()) if method and method.fitted_on_ else ()
     feedback = Feedback(
-        state.counter, state.metrics, model=model, texts=configuration.keep_texts, reference=seen, keys=state.keys
-    )
-    feedback.open(configuration.feedback, FeedbackSettings(score, state.voter.answers), configuration.caps.feedback)
+        folder, FeedbackSettings(score, state.voter.answers), state.counter, state.metrics, model=model, reference=seen,
+        texts=configuration.keep_texts, keys=state.keys, limit=configuration.caps.feedback,
+    )  # fmt: skip
     stack.push_async_callback(feedback.close)
     state.feedback = feedback
     state.listeners.append(feedback.on_decision)
-
-
-async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager
@@ -163,17 +157,10 @@ async def listening(state: State, configuration: Configuration) -> AsyncIterator
         try:
             server = await loop.create_server(
                 lambda: Connection(
-                    manager,
-                    loop=loop,
-                    access_log=QUIET,
-                    access_log_format=LOGGED,
-                    auto_decompress=False,
-                    heads=heads,
+                    manager, loop=loop, access_log=QUIET, access_log_format=LOGGED, auto_decompress=False, heads=heads
                 ),
-                host,
-                configuration.port,
-                backlog=AT_ONCE,
-            )
+                host, configuration.port, backlog=AT_ONCE,
+            )  # fmt: skip
         except OSError as error:
             raise SettingError(
                 f"cannot listen on {host}:{configuration.port}: {error.strerror or error}; choose another --port, or "

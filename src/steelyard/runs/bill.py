@@ -22,7 +22,6 @@ MAX_PRICE = 1e9
 
 
 def check_price(price: float | None) -> None:
-    """Refuse an invalid price."""
     if price is None:
         return
     need_numbers(price_response=price)
@@ -47,7 +46,8 @@ class Bill:
     timed: int = 0  # texts read in these seconds
 
     def __add__(self, other: Bill) -> Bill:
-        begun = tuple({_identity(note): note for note in (*self.begun, *other.begun)}.values())
+        walks = {tuple(map(note.get, SAME)): note for note in (*self.begun, *other.begun)}
+        begun = tuple(walks.values())
         finished = self.finished and other.finished and len(begun) == 1
         return Bill(
             begun,
@@ -92,7 +92,6 @@ def bills(run: Run, price: float | None = None) -> dict[str, dict[str, Any]]:
 
 
 def columns_on_demand(run: Run) -> set[str]:
-    """Return the columns that were scored on demand."""
     return {note["column"] for note in run.state.notes if note.get("about") == BEGINS}
 
 
@@ -126,11 +125,6 @@ def _bill(run: Run, column: str, tokens: dict[Key, int | None], copies: set[Key]
         seconds=sum(float(note.get("seconds") or 0) for note in rounds),
         timed=sum(int(note.get("read") or 0) for note in rounds),
     )
-
-
-def _identity(note: dict[str, Any]) -> tuple[Any, ...]:
-    """What distinguishes walks, as in steelyard/runs/on_demand_records.py."""
-    return tuple(note.get(name) for name in SAME)
 
 
 def _joined(names: Iterable[Any]) -> str | None:

@@ -21,20 +21,18 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.runs.imported import ImportedMaker, imported_lists
-from steelyard.runs.index import WIDE, Index
+from steelyard.runs.index import NUMBER, WIDE, Index
 from steelyard.runs.journal_lines import open_journal
 from steelyard.runs.manifest import Manifest
-from steelyard.runs.on_demand_records import asked_column, asked_mask
 from steelyard.runs.parameters import split_number
 from steelyard.runs.run_questions import read_questions
-from steelyard.runs.seal import check_nothing_lost, read_seal, sealed, write_sealed
+from steelyard.runs.seal import check_nothing_lost, is_made_from, read_seal, sealed, write_sealed
 from steelyard.voting.pools.arrays import Ints
 
 FILE = "table.parquet"
 JOURNAL = "journal.jsonl"
 BATCH = 2000  # rows
 GOLD_EVIDENCE = 500  # responses used to decide what gold answers are
-NUMBER = (1 << WIDE) - 1  # mask of the sample number in a key of the index
 LAYOUT = 2  # version of the table; a table of another version is derived again
 FIELDS = {"response": pl.String, "tokens": pl.Int64, "finish": pl.String, "attempts": pl.Int64}
 
@@ -63,8 +61,7 @@ def readable_table(folder: Path) -> Path:
 
 def is_fresh(folder: Path, manifest: Manifest) -> bool:
     """Whether the table is intact and up to date with the journal."""
-    seal = sealed(folder / FILE)
-    return seal is not None and all(seal.get(name) == value for name, value in made_from(folder, manifest).items())
+    return is_made_from(sealed(folder / FILE), made_from(folder, manifest))
 
 
 def made_from(folder: Path, manifest: Manifest) -> dict[str, Any]:
@@ -130,15 +127,14 @@ class TableMaker:
         self.sources = list(manifest.sources)
         self._check_sources()
         self.question_columns = [name for name in ("prompt", "gold", "domain") if name in questions.columns]
-        self.schema = pl.Schema(
+        types: dict[str, Any] = (
             {"question": pl.String, "sample": pl.Int64}
             | dict.fromkeys(self.question_columns, pl.String)
             | {"llm": pl.String, **FIELDS, "failure": pl.String, "answer": pl.String, "rule": pl.String}
             | ({"correct": pl.Boolean} if "gold" in self.question_columns else {})
             | ({"self_logprob": pl.Float64} if index.logprobs else {})
-            | dict.fromkeys(index.scores, pl.List(pl.Float64))
-            | dict.fromkeys(map(asked_column, sorted(index.frugal)), pl.Boolean)
         )
+        self.schema = pl.Schema(types | index.score_types)
 
     def batch(self, file: Any, part: slice) -> pl.DataFrame:
         """The rows of one part of the index."""
@@ -150,24 +146,18 @@ class TableMaker:
             "sample": samples,
             **{name: self.questions[name].gather(question_index) for name in self.question_columns},
             "llm": llms,
-            **{name: [_tame(record.get(name)) for record in records] for name in FIELDS},
-            "failure": [_tame(record.get("reason")) if record["kind"] == "failure" else None for record in records],
+            **{name: [storable(record.get(name)) for record in records] for name in FIELDS},
+            "failure": [storable(record.get("reason")) if record["kind"] == "failure" else None for record in records],
             "self_logprob": [_probability(record.get("logprob")) for record in records],
         }
         cut = pl.Series([is_cut(finish) for finish in columns["finish"]], dtype=pl.Boolean)
         readings = self.reader.extract(pl.Series(columns["response"], dtype=pl.String), cut)
-        columns["answer"], columns["rule"] = (
-            [reading.answer for reading in readings],
-            [reading.rule for reading in readings],
-        )
+        columns["answer"] = [reading.answer for reading in readings]
+        columns["rule"] = [reading.rule for reading in readings]
         if "correct" in self.schema:
             self._look_at_golds(columns["response"])
             columns["correct"] = self._correct(columns["answer"], columns["gold"], question_index)
-        for verifier in self.index.scores:
-            scores = self.index.scored(file, verifier, part)
-            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in scores]
-            if verifier in self.index.frugal:
-                columns[asked_column(verifier)] = asked_mask(records, scores)
+        columns |= self.index.score_columns(file, part, records)
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema)
 
     def _samples(self, numbers: Ints) -> tuple[Ints, list[str]]:
@@ -188,7 +178,6 @@ class TableMaker:
                 )
 
     def close(self) -> None:
-        """Close the answer reader."""
         self.reader.close()
 
     def _look_at_golds(self, responses: list[str | None]) -> None:
@@ -209,6 +198,6 @@ def _probability(logprob: float | None) -> float | None:
     return None if logprob is None else exp(min(0.0, logprob))
 
 
-def _tame(value: Any) -> Any:
+def storable(value: Any) -> Any:
     """A value of a record in a form that a table can store."""
     return replace_surrogates(value) if isinstance(value, str) else value

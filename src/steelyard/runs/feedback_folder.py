@@ -77,10 +77,7 @@ class FeedbackFolder:
             raise
 
     def add(self, record: Record, placed: Callable[[int], None] = lambda _: None) -> asyncio.Task[int]:
-        """Start writing a record; the task returns its offset when it is on disk.
-
-        `placed` is called with the offset before it can change.
-        """
+        """Start writing a record; the task returns its offset when written, and `placed` gets it before it can move."""
         return asyncio.create_task(self._add(encode(record), placed))
 
     async def _add(self, line: bytes, placed: Callable[[int], None]) -> int:
@@ -91,9 +88,7 @@ class FeedbackFolder:
         self._writing += 1
         self._settled.clear()
         try:
-            await self._journal.add(
-                line
-            )  # it queues the line before it waits, so offsets follow the order of the lines
+            await self._journal.add(line)  # queues it before it waits, so offsets follow the order of the lines
             placed(offset)
         finally:
             self._writing -= 1
@@ -135,7 +130,6 @@ class FeedbackFolder:
             return await asyncio.to_thread(self._at, offset())
 
     def _at(self, offset: int) -> Record:
-        """The record at an offset."""
         with (self.folder / JOURNAL).open("rb") as file:
             file.seek(offset)
             line = file.readline()
@@ -149,12 +143,10 @@ class FeedbackFolder:
 
 
 def is_feedback(folder: Path) -> bool:
-    """Whether a folder contains feedback."""
     return (folder / FILE).is_file()
 
 
 def read_settings(folder: Path) -> FeedbackSettings:
-    """Read the settings of a folder."""
     path = folder / FILE
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -12,11 +12,10 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.foundation.errors import RunError, SteelyardWarning
-from steelyard.foundation.surrogates import replace_surrogates
-from steelyard.runs.derived_table import position
+from steelyard.runs.derived_table import position, storable
 from steelyard.runs.feedback_folder import read_settings
 from steelyard.runs.feedback_journal import JOURNAL, LABEL, REQUEST, Record, records
-from steelyard.runs.seal import read_seal, sealed, shortfall, write_sealed
+from steelyard.runs.seal import is_made_from, read_seal, sealed, shortfall, write_sealed_table
 
 TABLE = "table.parquet"
 LAYOUT = 1  # version of the table; a table of another version is derived again
@@ -25,8 +24,7 @@ LAYOUT = 1  # version of the table; a table of another version is derived again
 def labelled_table(folder: Path) -> Path:
     """Return the path of the table of a folder, derived again unless it is up to date."""
     path, made_from = folder / TABLE, {"layout": LAYOUT, "journal": position(folder / JOURNAL)}
-    seal = sealed(path)
-    if seal is None or any(seal.get(name) != value for name, value in made_from.items()):
+    if not is_made_from(sealed(path), made_from):
         settings, requests, labels = read_settings(folder), *_labelled(folder)
         vague = sum(_is_vague(requests[name], labels[name]) for name in labels)
         frame = _frame(requests, labels, settings.score)
@@ -35,7 +33,7 @@ def labelled_table(folder: Path) -> Path:
                 f"{folder / JOURNAL} contains less than {TABLE} was made from ({missing}): restore the journal, or use "
                 f"{path} instead of the folder"
             )
-        write_sealed(path, lambda target: _write(frame, target), made_from | {"vague": vague})
+        write_sealed_table(path, frame, made_from | {"vague": vague})
     contents = read_seal(path) or {}
     if not contents.get("rows"):
         raise RunError(f"{folder} has no labels yet: send some to the server with POST /v1/feedback")
@@ -73,11 +71,11 @@ def _frame(requests: dict[str, Record], labels: dict[str, Record], score: str) -
         {
             "question": name,
             "sample": sample["sample"],
-            "prompt": _tame(requests[name].get("prompt")),
-            "llm": _tame(sample.get("llm")),
-            "response": _tame(sample.get("response")),
+            "prompt": storable(requests[name].get("prompt")),
+            "llm": storable(sample.get("llm")),
+            "response": storable(sample.get("response")),
             "tokens": sample["tokens"],
-            "answer": None if sample["answer"] is None else _tame(requests[name]["answers"][sample["answer"]]),
+            "answer": None if sample["answer"] is None else storable(requests[name]["answers"][sample["answer"]]),
             "correct": sample["answer"] is not None and labels[name]["correct"][sample["answer"]],
             score: sample["score"],
         }
@@ -89,12 +87,3 @@ def _frame(requests: dict[str, Record], labels: dict[str, Record], score: str) -
     frame = pl.DataFrame(rows, pl.Schema({name: kinds.get(name, pl.String()) for name in names}))
     empty = [name for name in ("prompt", "response", score) if frame[name].null_count() == frame.height]
     return frame.drop(empty)
-
-
-def _write(frame: pl.DataFrame, path: Path) -> int:
-    frame.write_parquet(path)
-    return frame.height
-
-
-def _tame(text: str | None) -> str | None:
-    return None if text is None else replace_surrogates(text)

@@ -14,8 +14,6 @@ from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import number_of
 from steelyard.runs.run import Run
 
-MANY = 1000  # records per commit
-
 
 def fork(source: Path, folder: Path, manifest: Manifest, questions: pl.DataFrame) -> Run:
     """Start a run in `folder` with the samples and scores of `source` that are valid for it.
@@ -29,13 +27,7 @@ def fork(source: Path, folder: Path, manifest: Manifest, questions: pl.DataFrame
         same = replace(manifest, questions_sha256=old.manifest.questions_sha256, n=max(manifest.n, old.manifest.n))
         run = Run.start(folder, manifest, questions)
         if not old.manifest.changes(same):
-            batch: list[dict[str, Any]] = []
-            for record in _shared(old, run):
-                batch.append(record)
-                if len(batch) == MANY:
-                    run.add_now(batch)
-                    batch = []
-            run.add_now(batch)
+            run.add_all(_shared(old, run))
     return run
 
 

@@ -11,9 +11,8 @@ from typing import Any
 import polars as pl
 
 from steelyard.foundation.errors import RunError
-from steelyard.runs.index import WIDE, Index
+from steelyard.runs.index import NUMBER, WIDE, Index
 from steelyard.runs.manifest import IMPORTED, Manifest
-from steelyard.runs.on_demand_records import asked_column, asked_mask
 
 KINDS: dict[str, pl.DataType] = {
     "text": pl.String(),
@@ -67,12 +66,7 @@ class ImportedMaker:
         self.questions = questions
         self.index = index
         self.columns = columns_of(manifest)
-        self.schema = pl.Schema(
-            {"question": pl.String(), "sample": pl.Int64()}
-            | self.columns
-            | dict.fromkeys(index.scores, pl.List(pl.Float64()))
-            | dict.fromkeys(map(asked_column, sorted(index.frugal)), pl.Boolean())
-        )
+        self.schema = pl.Schema({"question": pl.String(), "sample": pl.Int64()} | self.columns | index.score_types)
 
     def batch(self, file: Any, part: slice) -> pl.DataFrame:
         """The rows of one part of the index."""
@@ -80,17 +74,13 @@ class ImportedMaker:
         records = self.index.rows(file, part)
         columns: dict[str, Any] = {
             "question": self.questions["question"].gather(question_index),
-            "sample": self.index.keys[part] & ((1 << WIDE) - 1),
+            "sample": self.index.keys[part] & NUMBER,
         }
         for name in self.columns:
             columns[name] = [_cell(record, name) for record in records]
         if OF_QUESTIONS in self.columns:
             columns[OF_QUESTIONS] = self.questions[OF_QUESTIONS].gather(question_index)
-        for verifier in self.index.scores:
-            scores = self.index.scored(file, verifier, part)
-            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in scores]
-            if verifier in self.index.frugal:
-                columns[asked_column(verifier)] = asked_mask(records, scores)
+        columns |= self.index.score_columns(file, part, records)
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema, strict=False)
 
     def close(self) -> None:

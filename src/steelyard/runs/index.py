@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import polars as pl
 
 from steelyard.runs.journal_lines import Lines, body_of, heads, parsed_at
-from steelyard.runs.on_demand_records import asked_on_demand
+from steelyard.runs.on_demand_records import asked_column, asked_mask, asked_on_demand
 from steelyard.runs.run_state import SUCCESS
 from steelyard.voting.pools.arrays import Ints
 
 _LOGPROB = re.compile(rb'"logprob":[-\d]')  # inside a text the quotes would be escaped
 WIDE = 32  # bits for the number of a sample
+NUMBER = (1 << WIDE) - 1  # mask of that number in a key
 
 
 class Offsets:
@@ -72,7 +74,6 @@ class Index:
         self.holds |= {f"scores of {name}": len(scores[name]) for name in self.scores}
 
     def rows(self, file: IO[bytes], part: slice) -> list[dict[str, Any]]:
-        """Read the records of some samples."""
         return [self._read(file, int(offset)) for offset in self.offsets[part]]
 
     def scored(self, file: IO[bytes], verifier: str, part: slice) -> list[dict[str, Any] | None]:
@@ -86,6 +87,22 @@ class Index:
             self._read(file, int(offset)) if key == nearest else None
             for key, nearest, offset in zip(samples, keys[positions], offsets[positions], strict=True)
         ]
+
+    @property
+    def score_types(self) -> dict[str, pl.DataType]:
+        """The columns of all verifiers, and their types."""
+        asked = dict.fromkeys(map(asked_column, sorted(self.frugal)), pl.Boolean())
+        return {**dict.fromkeys(self.scores, pl.List(pl.Float64())), **asked}
+
+    def score_columns(self, file: IO[bytes], part: slice, samples: list[dict[str, Any]]) -> dict[str, list[Any]]:
+        """Read the columns of all verifiers for some samples."""
+        columns: dict[str, list[Any]] = {}
+        for verifier in self.scores:
+            scores = self.scored(file, verifier, part)
+            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in scores]
+            if verifier in self.frugal:
+                columns[asked_column(verifier)] = asked_mask(samples, scores)
+        return columns
 
     def _read(self, file: IO[bytes], offset: int) -> dict[str, Any]:
         file.seek(offset)

@@ -47,7 +47,7 @@ def encode(record: dict[str, Any]) -> bytes:
     try:
         text = json.dumps(ordered, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        text = json.dumps(_finite(ordered), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(finite(ordered), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
         body = text.encode()
     except UnicodeEncodeError:  # a lone surrogate survives if it is escaped
@@ -57,11 +57,12 @@ def encode(record: dict[str, Any]) -> bytes:
     return b"%08x %d %s\n" % (crc32(body), len(body), body)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """Return a JSON value with null for NaN and infinite numbers."""
     if isinstance(value, dict):
-        return {name: _finite(inner) for name, inner in value.items()}
+        return {name: finite(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
+        return [finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -12,9 +12,11 @@ import os
 import re
 import socket
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import address_of
 
@@ -62,7 +64,6 @@ class RunLock:
         os.pwrite(self._file, json.dumps(content).encode() if content else b"", 0)
 
     def release(self) -> None:
-        """Release the lock."""
         if self._file >= 0:
             self._write(None)
             os.close(self._file)
@@ -103,6 +104,13 @@ def _read(file: int) -> dict[str, Any]:
 
 def _describe(owner: dict[str, Any]) -> str:
     return f"process {owner.get('pid', 'unknown')} on {owner.get('host', 'an unknown host')}"
+
+
+def check_no_others(folder: Path, ours: Collection[str]) -> None:
+    """Refuse a folder with files other than `ours`; hidden files, as a killed process leaves them, are fine."""
+    others = sorted(path.name for path in folder.iterdir() if path.name not in ours and not path.name.startswith("."))
+    if others:
+        raise RunError(f"{folder} contains other files ({others[0]}, ..): {choose_another('folder')}")
 
 
 def check_no_store(run: str | Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -96,12 +97,8 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write manifest.json in one step."""
-        write_atomically(
-            folder / FILE,
-            (json.dumps(self.content, indent=2, ensure_ascii=False) + "\n").encode(),
-            durable=True,
-            follow=False,
-        )
+        content = json.dumps(self.content, indent=2, ensure_ascii=False) + "\n"
+        write_atomically(folder / FILE, content.encode(), durable=True, follow=False)
 
     @classmethod
     def of(cls, content: dict[str, Any], folder: Path) -> Manifest:
@@ -157,15 +154,11 @@ def _flat(values: dict[str, Any], above: str = "") -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    text = "not set" if value is None else value[:12] + ".." if _is_hash(value) else repr(value)
+    is_hash = isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value)
+    text = "not set" if value is None else value[:12] + ".." if is_hash else repr(value)
     return text if len(text) <= 60 else f"{text[:28]} .. {text[-28:]}"
 
 
-def _is_hash(value: Any) -> bool:
-    return isinstance(value, str) and len(value) == 64 and all(letter in "0123456789abcdef" for letter in value)
-
-
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,6 +12,7 @@ column `prm:asked` of the table says which responses were asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def last_walk(journal: Path, column: str) -> Walk:
                 scored.add(head[2])
         elif isinstance(record, dict) and record.get("column") == column:
             if asked_on_demand(record):
-                walk = Walk(record, _copy(scored))
+                walk = Walk(record, deepcopy(scored))
             walk.ended = record.get("about") == ENDS or (walk.ended and record.get("about") != ROUND)
     return walk
 
@@ -89,9 +90,3 @@ def walk_notes(notes: Sequence[Record], column: str) -> list[Record]:
     """Return the notes of all walks over a column."""
     kinds = (BEGINS, ROUND, ENDS)
     return [note for note in notes if note.get("column") == column and note.get("about") in kinds]
-
-
-def _copy(marks: Marks) -> Marks:
-    copy = Marks()
-    copy.bits = dict(marks.bits)
-    return copy

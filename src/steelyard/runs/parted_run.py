@@ -20,11 +20,12 @@ import polars as pl
 from steelyard.foundation.arguments import choose_another
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import make_folder, reason, write_atomically
+from steelyard.runs.lock import check_no_others
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import merge_sources
 from steelyard.runs.parts import FILE, Parts, is_parted_run, part_name
-from steelyard.runs.seal import sealed, write_sealed
+from steelyard.runs.seal import sealed, write_sealed_table
 
 QUESTIONS = "questions.parquet"
 KIND = "runs"
@@ -71,14 +72,11 @@ class PartedRun:
 
     @classmethod
     def start(cls, folder: Path, manifest: Manifest, questions: pl.DataFrame, parts: tuple[RunPart, ...]) -> PartedRun:
-        """Create a run in parts, or resume an existing one with the same settings; else raise what differs.
-
-        `questions` has the columns `part` and `place` as well.
-        """
+        """Create a run in parts, or resume one with the same settings; `questions` also have a `part` and a `place`."""
         make_folder(folder)
         existing = cls.read(folder) if is_parted_run(folder) else None
         if existing is None:
-            _check_empty(folder)
+            check_no_others(folder, {QUESTIONS, "questions.json"})
         else:
             changes = existing.manifest.changes(manifest)
             if len(existing.parts) != len(parts):
@@ -92,7 +90,7 @@ class PartedRun:
             manifest = replace(existing.manifest, n=manifest.n, answers=manifest.answers, sources=sources)
         if sealed(folder / QUESTIONS) is None:
             table = questions.sort("part", "place")
-            write_sealed(folder / QUESTIONS, lambda path: _write(table, path), {})
+            write_sealed_table(folder / QUESTIONS, table, {}, row_group_size=GROUP, statistics=True)
         run = cls(folder, manifest, parts)
         if run != existing:
             run._write()
@@ -129,19 +127,6 @@ class PartedRun:
     def _write(self) -> None:
         counts = {"questions": [part.questions for part in self.parts], "sha256": [part.sha256 for part in self.parts]}
         Parts(KIND, len(self.parts), made={"run": self.manifest.content, **counts}).write(self.folder)
-
-
-def _write(table: pl.DataFrame, path: Path) -> int:
-    table.write_parquet(path, row_group_size=GROUP, statistics=True)
-    return table.height
-
-
-def _check_empty(folder: Path) -> None:
-    """Refuse a folder with other files; leftovers of a killed process are fine."""
-    ours = {QUESTIONS, "questions.json"}
-    other = sorted(path.name for path in folder.iterdir() if path.name not in ours and not path.name.startswith("."))
-    if other:
-        raise RunError(f"{folder} contains other files ({other[0]}, ..): {choose_another('folder')}")
 
 
 def stored_settings(run: Path, column: str) -> dict[str, Any] | None:

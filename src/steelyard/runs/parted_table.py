@@ -9,7 +9,6 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from steelyard.runs.derived_table import BATCH, FIELDS, FILE, column_types, fres
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.on_demand_records import asked_column, is_asked_column
 from steelyard.runs.parted_run import PartedRun, RunPart
-from steelyard.runs.seal import DAMAGE, read_seal, sealed, shortfall, write_sealed
+from steelyard.runs.seal import DAMAGE, is_made_from, read_seal, sealed, shortfall, write_sealed
 
 LAYOUT = 1  # version of the table; a table of another version is derived again
 BUFFERED = 100_000  # rows in memory while distributing
@@ -35,14 +34,11 @@ def merged_table(folder: Path) -> Path:
     parts = checked_parts(run)
     tables = [fresh_table(folder / part.name) for part in parts]
     seals = [read_seal(table) or {} for table in tables]
-    digest = blake2b(
-        repr([(part.number, seal.get("sha256")) for part, seal in zip(parts, seals, strict=True)]).encode()
-    )
-    made_from = {"layout": LAYOUT, "parts": digest.hexdigest()}
-    seal = sealed(folder / FILE)
-    if seal is None or any(seal.get(name) != value for name, value in made_from.items()):
+    content = repr([(part.number, seal.get("sha256")) for part, seal in zip(parts, seals, strict=True)])
+    inputs = {"layout": LAYOUT, "parts": hashlib.blake2b(content.encode()).hexdigest()}
+    if not is_made_from(sealed(folder / FILE), inputs):
         holds = check_not_less(folder, seals)
-        write_sealed(folder / FILE, lambda path: _merge(run, parts, tables, path), made_from | {"holds": holds})
+        write_sealed(folder / FILE, lambda path: _merge(run, parts, tables, path), inputs | {"holds": holds})
     return folder / FILE
 
 
@@ -101,7 +97,6 @@ class Buckets:
             self.flush()
 
     def flush(self) -> None:
-        """Write the buffered rows."""
         if not self._buffer:
             return
         rows = pl.concat(self._buffer).with_columns((pl.col(PLACE) // self.width).alias("bucket"))
@@ -169,7 +164,7 @@ def current_table(folder: Path) -> CurrentTable | None:
     except DAMAGE:
         return None
     expected = made_from(folder, Manifest.read(folder)) | {"bytes": size}
-    if not seal or any(seal.get(name) != value for name, value in expected.items()):
+    if seal is None or not is_made_from(seal, expected):
         return None
     columns = column_types(schema)
     return CurrentTable(seal, schema) if seal.get("columns", columns) == columns else None

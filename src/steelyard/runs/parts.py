@@ -59,7 +59,6 @@ def part_name(number: int) -> str:
 
 
 def check_parts(parts: int) -> None:
-    """Refuse an invalid number of parts."""
     if not 1 <= parts <= MAX_PARTS:
         raise SettingError(f"there cannot be {parts:,} parts: give a number between 1 and {MAX_PARTS:,}")
 
@@ -89,7 +88,6 @@ class Parts:
 
     @property
     def text(self) -> str:
-        """The content of parts.json."""
         content = {"format": FORMAT, "version": VERSION, "hash": HASH, **asdict(self)}
         return json.dumps(content) + "\n"
 
@@ -122,7 +120,6 @@ class Parts:
                 raise ValueError(f"{name} is not one {'number' if kind is int else 'text'} per part")
 
     def paths(self, folder: Place) -> list[Place]:
-        """Return the paths of the tables of the parts."""
         return [folder / f"{part_name(i)}.parquet" for i in range(self.parts)]
 
 

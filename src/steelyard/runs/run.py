@@ -15,6 +15,7 @@ import asyncio
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.foundation.files import make_folder, remove_leftovers
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, body_of, encode, heads, parsed_at
-from steelyard.runs.lock import RunLock, check_no_store
+from steelyard.runs.lock import RunLock, check_no_others, check_no_store
 from steelyard.runs.manifest import FILE, Manifest
 from steelyard.runs.parameters import merge_sources
 from steelyard.runs.run_questions import read_questions, write_questions
@@ -34,6 +35,7 @@ from steelyard.runs.seal import bytes_read, table_counts
 
 JOURNAL = "journal.jsonl"
 TABLE = "table.parquet"
+MANY = 1000  # records per commit
 
 
 class Run:
@@ -46,9 +48,7 @@ class Run:
         self.state = State()
         self._lock = lock
         self._journal: Journal | None = None
-        self._cancelled: list[
-            tuple[Head | None, dict[str, Any]]
-        ] = []  # records whose tasks were cancelled; they are still written
+        self._cancelled: list[tuple[Head | None, dict[str, Any]]] = []  # tasks were cancelled, and records written
         lines = Lines(folder / JOURNAL)
         for _, head, record in heads(lines):
             self.state.see(head, record)
@@ -64,7 +64,8 @@ class Run:
         check_no_store(folder)
         make_folder(folder)
         if not (folder / FILE).exists():
-            _check_empty(folder)
+            killed = (folder / "lock").exists()  # a process that held the lock may have left files
+            check_no_others(folder, ("lock", "questions.parquet", "questions.json") if killed else ())
         lock = _locked(folder)
         try:
             existing = Manifest.read(folder) if (folder / FILE).exists() else None
@@ -120,7 +121,6 @@ class Run:
                     yield question, number
 
     def has(self, question: str, sample: int) -> bool:
-        """Whether a sample exists."""
         return (question, sample) in self.state.samples.done
 
     @property
@@ -146,6 +146,12 @@ class Run:
         self._open_journal().append([line for line, _ in lines])
         for line, record in lines:
             self.state.see(head_of(body_of(line)), record)
+
+    def add_all(self, records: Iterable[dict[str, Any]]) -> None:
+        """Write any number of records, many per commit."""
+        left = iter(records)
+        while batch := list(islice(left, MANY)):
+            self.add_now(batch)
 
     def write_table(self) -> Path:
         """Derive RUN/table.parquet from the journal unless it is up to date; return its path."""
@@ -198,25 +204,15 @@ def _locked(folder: Path) -> RunLock:
     return RunLock(folder)
 
 
-def _check_empty(folder: Path) -> None:
-    """Refuse a folder with other files; leftovers of a killed process, which held the lock, are fine."""
-    ours = ("lock", "questions.parquet", "questions.json") if (folder / "lock").exists() else ()
-    other = [entry.name for entry in folder.iterdir() if entry.name not in ours and not entry.name.startswith(".")]
-    if other:
-        raise RunError(f"{folder} contains other files ({sorted(other)[0]}, ..): {choose_another('folder')}")
-
-
 def resumed_manifest(folder: Path, existing: Manifest, requested: Manifest) -> Manifest:
     """Return the manifest of a resumed run; n may grow, other settings may change only if there are no samples."""
     if changes := existing.changes(requested):
-        if not table_counts(folder / TABLE).get("rows") and not any(
-            head for _, head, _ in heads(Lines(folder / JOURNAL))
-        ):
+        has_records = any(head for _, head, _ in heads(Lines(folder / JOURNAL)))
+        if not table_counts(folder / TABLE).get("rows") and not has_records:
             return requested
         raise RunError(
             f"{folder} was made with other settings ({'; '.join(changes)}): repeat the command with those, "
             f"{choose_another('folder')}, or start another run from this one with {argument('fork', 'NEW')}"
         )
-    return replace(
-        existing, n=requested.n, answers=requested.answers, sources=merge_sources(existing.sources, requested.sources)
-    )
+    sources = merge_sources(existing.sources, requested.sources)
+    return replace(existing, n=requested.n, answers=requested.answers, sources=sources)

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from steelyard.foundation.errors import RunError
-from steelyard.runs.seal import sealed, write_sealed
+from steelyard.runs.seal import sealed, write_sealed_table
 
 FILE = "questions.parquet"
 COLUMNS = ("question", "prompt", "gold", "domain")
@@ -17,16 +17,10 @@ def write_questions(folder: Path, questions: pl.DataFrame, *, anew: bool = False
     """Write questions.parquet unless it is intact; with `anew` always, because the questions have changed."""
     table = _checked(questions)
     if anew or sealed(folder / FILE) is None:
-        write_sealed(folder / FILE, lambda path: _write(table, path), {})
-
-
-def _write(table: pl.DataFrame, path: Path) -> int:
-    table.write_parquet(path)
-    return table.height
+        write_sealed_table(folder / FILE, table, {})
 
 
 def read_questions(folder: Path) -> pl.DataFrame:
-    """Read the questions of a run."""
     if sealed(folder / FILE) is None:
         raise RunError(
             f"{folder / FILE} is missing or damaged (its SHA-256 has changed): run the "

@@ -21,12 +21,10 @@ SUCCESS = {"sample", "score"}
 FAILURE = {"failure", "score-failure"}
 NOTE = "note"  # a record that is not about a sample
 COMPARISON = "comparison"  # notes about this are many, and not kept in memory (runs/comparison_records.py)
-RESERVED = {"question", "sample", "prompt", "gold", "domain", "llm", "response", "tokens", "finish", "attempts"}
-
-
-RESERVED |= {"failure", "answer", "rule", "correct", "self_logprob"}  # columns of the table that no verifier may use
-
-
+RESERVED = {  # columns of the table that no verifier may use
+    "question", "sample", "prompt", "gold", "domain", "llm", "response", "tokens", "finish", "attempts", "failure",
+    "answer", "rule", "correct", "self_logprob",
+}  # fmt: skip
 CACHE_SIZE, LONGEST_CACHED = 1 << 16, 200  # texts, and characters of a text
 _TEXT = rb'"([^"\\]*)"'
 _HEAD = re.compile(
@@ -114,14 +112,12 @@ class Tally:
 
     @property
     def reasons(self) -> Counter[str]:
-        """The number of failures per reason."""
         return Counter(self.failed.values())
 
-    def succeed(self, key: Key) -> bool:
-        """Record a success; return whether it is the first."""
+    def succeed(self, key: Key) -> None:
         if self.failed:
             self.failed.pop(key, None)
-        return self.done.add(key)
+        self.done.add(key)
 
     def fail(self, key: Key, reason: str) -> None:
         """Record a failure, unless there was a success."""
@@ -144,18 +140,15 @@ class State:
         rows = {"rows": len(self.samples.done) + len(self.samples.failed)}
         return rows | done | {f"scores of {name}": len(tally.done) for name, tally in self.scores.items()}
 
-    def see(self, head: Head | None, record: Any) -> bool:
-        """Add a record; return whether it counts (False if its sample or score already exists).
-
-        `record` is a dictionary; for a sample or a score only its head is used.
-        """
+    def see(self, head: Head | None, record: Any) -> None:
+        """Add a record, a dictionary; for a sample or a score only its head is used."""
         if head is None:
             if record.get("about") != COMPARISON:
                 self.notes.append(record)
-            return True
+            return
         kind, verifier, key = head
         tally = self.scores[verifier] if verifier else self.samples
         if kind in SUCCESS:
-            return tally.succeed(key)
-        tally.fail(key, record.get("reason") or "unknown")
-        return True
+            tally.succeed(key)
+        else:
+            tally.fail(key, record.get("reason") or "unknown")

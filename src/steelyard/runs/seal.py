@@ -56,6 +56,18 @@ def write_sealed(
         raise _write_error(path, reason(error), safe) from None
 
 
+def write_sealed_table(
+    path: Place, table: pl.DataFrame, made_from: dict[str, Any], *, safe: str = "the journal is safe", **options: Any
+) -> None:
+    """Write a table as a sealed file; `options` are those of `write_parquet`."""
+
+    def write(target: Path) -> int:
+        table.write_parquet(target, **options)
+        return table.height
+
+    write_sealed(path, write, made_from, safe=safe)
+
+
 def _write_error(path: Place, why: str, safe: str) -> RunError:
     room = free_bytes(path.parent if isinstance(path, Path) else Path(tempfile.gettempdir()))
     return RunError(
@@ -73,6 +85,11 @@ def sealed(path: Place) -> dict[str, Any] | None:
         return seal if seal and path.stat().st_size == seal["bytes"] and sha256_of(path) == seal["sha256"] else None
     except (OSError, KeyError, ValueError):
         return None
+
+
+def is_made_from(seal: dict[str, Any] | None, inputs: dict[str, Any]) -> bool:
+    """Whether a file with this seal was made from these inputs."""
+    return seal is not None and all(seal.get(name) == value for name, value in inputs.items())
 
 
 def _is_sealed(address: Address, seal: dict[str, Any]) -> bool:
@@ -101,11 +118,8 @@ def _seal(path: Place) -> Place:
 def _count(path: Path) -> int:
     """Read the complete file and count its rows."""
     frame = pl.scan_parquet(path, glob=False)
-    lengths = [
-        pl.len().alias("rows"),
-        *(pl.col(name).null_count().alias(f"{name} null") for name in frame.collect_schema()),
-    ]
-    return int(frame.select(lengths).collect(engine="streaming")["rows"][0])
+    nulls = [pl.col(name).null_count().alias(f"{name} null") for name in frame.collect_schema()]
+    return int(frame.select(pl.len().alias("rows"), *nulls).collect(engine="streaming")["rows"][0])
 
 
 def table_counts(table: Path) -> dict[str, int]:
@@ -117,16 +131,13 @@ def table_counts(table: Path) -> dict[str, int]:
 
 def bytes_read(table: Path) -> int:
     """Return how many bytes of journal a table was made from, 0 if unknown."""
-    journal = (read_seal(table) or {}).get("journal")
-    return _counts(journal).get("bytes", 0)
+    return _counts((read_seal(table) or {}).get("journal")).get("bytes", 0)
 
 
 def shortfall(table: Path, holds: dict[str, int]) -> str:
     """Describe what a journal lacks compared with the table; empty if nothing is missing."""
-    made_from = table_counts(table)
-    return ", ".join(
-        f"{holds.get(name, 0):,} of {n:,} {name}" for name, n in made_from.items() if holds.get(name, 0) < n
-    )
+    counts = table_counts(table).items()
+    return ", ".join(f"{holds.get(name, 0):,} of {n:,} {name}" for name, n in counts if holds.get(name, 0) < n)
 
 
 def check_nothing_lost(table: Path, journal: Path, holds: dict[str, int]) -> None:

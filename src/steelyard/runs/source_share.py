@@ -11,10 +11,7 @@ from steelyard.runs.run_state import Key
 
 
 class Share:
-    """The samples of one source; all samples in a run without sources (`source` is empty).
-
-    `first` limits the number of questions.
-    """
+    """The samples of one source, or all if the run has none (`source` is empty); `first` limits the questions."""
 
     def __init__(self, run: Run, source: str = "", first: int | None = None) -> None:
         self.run, self.source, self.first = run, source, first

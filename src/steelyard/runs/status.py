@@ -51,11 +51,8 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
     with Run.open(folder) as opened:
         run_bills = bills(opened, price_response)
         table = "up to date" if is_fresh(folder, opened.manifest) else "older than the journal"
-        missing = (
-            ""
-            if table == "up to date"
-            else shortfall(folder / FILE, opened.state.holds | imported_lists(opened.manifest))
-        )
+        holds = opened.state.holds | imported_lists(opened.manifest)
+        missing = "" if table == "up to date" else shortfall(folder / FILE, holds)
         table = "made from more than the journal holds" if missing else table
         samples = opened.state.samples
         return {
@@ -148,7 +145,10 @@ def _parted_status(folder: Path, price: float | None) -> dict[str, Any]:
     return {
         "run": str(folder),
         "model": manifest.model,
-        "sources": {name: {**manifest.sources[name], **_counted(counts)} for name, counts in sources.items()},
+        "sources": {
+            name: manifest.sources[name] | {key: counts[key] for key in ("wanted", "done", "failed", "left")}
+            for name, counts in sources.items()
+        },
         "questions": sum(part.questions for part in run.parts),
         "n": manifest.n,
         "made_from": None,
@@ -196,10 +196,6 @@ def _add(total: dict[str, Any], part: dict[str, Any]) -> None:
     for entry in part.get("reasons", []):
         total["reasons"][entry["reason"]] += entry["samples"]
     total["failures"] += part.get("failures", [])
-
-
-def _counted(counts: dict[str, Any]) -> dict[str, Any]:
-    return {name: counts[name] for name in ("wanted", "done", "failed", "left")}
 
 
 def _as_status(counts: dict[str, Any]) -> dict[str, Any]:

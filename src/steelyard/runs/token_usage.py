@@ -60,10 +60,7 @@ def usage_from_field(field: Any) -> Usage:
 
 def usage_by_part(run: Run) -> dict[tuple[str, str], dict[str, Usage]]:
     """Return the recorded usage per question, by ("sample", source) and ("score", verifier)."""
-    path, total = (
-        run.folder / JOURNAL,
-        defaultdict[tuple[str, str], defaultdict[str, Usage]](lambda: defaultdict(Usage)),
-    )
+    path, total = run.folder / JOURNAL, defaultdict[tuple[str, str], dict[str, Usage]](lambda: defaultdict(Usage))
     for offset, head, body in heads(Lines(path)):
         if head is None and isinstance(body, dict) and body.get("about") == COMPARISON and FIELD in body:
             total["score", str(body.get("column"))][str(body.get("question"))] += usage_from_field(body[FIELD])
@@ -77,10 +74,7 @@ def usage_by_part(run: Run) -> dict[tuple[str, str], dict[str, Usage]]:
 
 
 def spent(run: Run) -> dict[str, dict[str, dict[str, int]]]:
-    """Return the usage of every upstream (its name is empty if it is the only one) and of every verifier.
-
-    Those without recorded usage are left out.
-    """
+    """Return the recorded usage of every upstream (its name is empty if it is the only one) and of every verifier."""
     total = {part: vars(total_usage(questions)) for part, questions in sorted(usage_by_part(run).items())}
     return {
         "samples": {name: usage for (kind, name), usage in total.items() if kind == "sample"},
@@ -97,7 +91,6 @@ def add_spent(total: dict[str, dict[str, dict[str, int]]], part: dict[str, dict[
 
 
 def total_usage(parts: Mapping[str, Usage]) -> Usage:
-    """Return the sum of several usages."""
     return sum(parts.values(), Usage())
 
 

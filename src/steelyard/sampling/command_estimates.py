@@ -38,10 +38,7 @@ LAYOUT = 300  # tokens that a verifier's prompt adds to the question and the res
 def estimate_generate(
     order: GenerateOrder, questions: pl.DataFrame, folder: Path, first: int | None = None
 ) -> dict[str, Estimate]:
-    """The estimates by upstream, of the `first` questions or of all; only missing samples count.
-
-    Nothing is written.
-    """
+    """The estimates by upstream for missing samples, of the `first` questions or of all; nothing is written."""
     prompts = {
         question: len(order.template.fill(prompt).encode("utf-8", "surrogatepass"))
         for question, prompt in questions.select("question", "prompt").iter_rows()

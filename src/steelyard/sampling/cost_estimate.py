@@ -57,7 +57,6 @@ class Estimate:
         )
 
     def cost(self, price: Price) -> Range:
-        """The cost of the tokens."""
         return self.input_tokens * (price.prompt / MILLION) + self.output_tokens * (price.completion / MILLION)
 
     def plain(self) -> dict[str, Any]:
@@ -112,10 +111,7 @@ def predicted(values: Sequence[float], weights: Sequence[float]) -> Range:
 
 
 def tokens_of_text(size: float, requests: int, values: Sequence[float] = (), weights: Sequence[float] = ()) -> Range:
-    """The input tokens of requests with `size` bytes of text in all.
-
-    They are estimated by length, or as `predicted` if several earlier texts were counted.
-    """
+    """The input tokens of `size` bytes of text: by length, or as `predicted` if several earlier texts were counted."""
     if len(values) < 2:
         low, expected, high = TOKENS_PER_BYTE
         return Range(size * low, size * high + requests * CHAT_TEMPLATE, size * expected)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM during a job, and the synchronous form of an async job."""
+"""Ctrl-C and SIGTERM during a job, cancelled tasks, and the synchronous form of an async job."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ def at_first_signal(act: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         remove_handlers()
+
+
+async def cancel_and_wait(*tasks: asyncio.Future[Any]) -> list[Any]:
+    """Cancel tasks and wait until they have ended; return their results or errors."""
+    for task in tasks:
+        task.cancel()
+    return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def first_signal() -> int:

@@ -66,7 +66,6 @@ class Progress:
         return self.first is None or self.done > self.first[1]
 
     def note_first(self) -> None:
-        """Record when the first results arrived."""
         if self.first is None and self.done:
             self.first = time.monotonic(), self.done, self.tokens
 

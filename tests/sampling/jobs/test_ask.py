@@ -17,7 +17,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.sampling.ask.sample_stream import Draw
-from steelyard.sampling.ask.sample_votes import Entered, count, outcome_of, score_of
+from steelyard.sampling.ask.sample_votes import Entered, count, outcome_of, probability_of
 from steelyard.sampling.llm.completion_json import Choice
 from steelyard.tables.prompts import read_template
 from tests.building import labelled
@@ -222,7 +222,7 @@ def test_the_verdict_does_not_depend_on_who_came_first() -> None:
     shuffled = random.Random(0).sample(draws, len(draws))
     assert count(shuffled, sy.VanillaVote()) == ballot
     assert {each.answer: each.votes for each in ballot.answers}["1/2"] == 5
-    assert [vote.score for vote in ballot.votes] == [score_of(draw) for draw in draws]
+    assert [vote.score for vote in ballot.votes] == [probability_of(draw.choice) for draw in draws]
 
 
 @pytest.mark.parametrize("fault", ["reset", "500", "400", "choices-empty"])

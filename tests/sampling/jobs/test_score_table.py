@@ -146,7 +146,7 @@ def test_killed_in_the_middle_and_given_again_it_goes_on(here: Path) -> None:
 
 
 def test_a_table_that_was_taken_in_only_in_part_is_completed(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.sampling.score.score_table.MANY", 50)
+    monkeypatch.setattr("steelyard.runs.run.MANY", 50)
     whole = Run.add_now
     calls = []
 

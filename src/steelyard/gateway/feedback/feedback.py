@@ -15,6 +15,7 @@ import re
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from steelyard.answers.auto_kind import DEFAULT, kind_from_question
@@ -49,31 +50,20 @@ class Feedback:
     """The requests and labels of one folder; `reference` is the evidence of the calibration set."""
 
     def __init__(
-        self, counter: VoteCounter, metrics: Metrics, *, model: str, texts: bool, reference: tuple[float, ...] = (),
-        keys: int = 1,
+        self, path: Path, settings: FeedbackSettings, counter: VoteCounter, metrics: Metrics, *, model: str,
+        texts: bool, reference: tuple[float, ...] = (), keys: int = 1, limit: int = MAX_BYTES,
     ) -> None:  # fmt: skip
+        """Open the folder and load its records."""
         self.counter, self.metrics, self.model, self.texts = counter, metrics, model, texts
-        self.keys = keys
-        self.kind = ""
+        self.keys, self.kind = keys, settings.answers
         self.requests: dict[str, KnownRequest] = {}  # by id
         self.labels: dict[str, Label] = {}
         self.scores = RecentScores(reference)
         self._confidence: dict[str, float | None] = {}  # while the journal is read
         self._pending: dict[str, asyncio.Task[None]] = {}
-        self._folder: FeedbackFolder | None = None
         self._labelling: Counter[str] = Counter()  # requests that are being labelled
         self._trimming: asyncio.Task[None] | None = None
-
-    @property
-    def folder(self) -> FeedbackFolder:
-        if self._folder is None:
-            raise AssertionError("the folder is opened before the server listens")
-        return self._folder
-
-    def open(self, path: Any, settings: FeedbackSettings, limit: int = MAX_BYTES) -> None:
-        """Open the folder and load its records."""
-        self.kind = settings.answers
-        self._folder = FeedbackFolder(path, settings, self._load, limit)
+        self.folder = FeedbackFolder(path, settings, self._load, limit)
         self._confidence.clear()
 
     async def close(self) -> None:

@@ -31,7 +31,6 @@ class RecentScores:
         self.means: deque[float] = deque(maxlen=MOST_REFERENCES)  # one per request
 
     def add(self, scores: Sequence[float]) -> None:
-        """Add the scores of one request."""
         if scores:
             self.means.append(float(np.mean(clipped_logit(np.array(scores)))))
 

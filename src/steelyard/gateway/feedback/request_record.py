@@ -27,10 +27,7 @@ DIGEST = "sha256:"
 
 
 def request_record(name: str, decision: Decision, owner: str, *, model: str, texts: bool) -> Record:
-    """The record of a request: its distinct answers, and per sample the answer, the score and the LLM.
-
-    `owner` is the owner id of the key that sent it.
-    """
+    """The record of a request: its distinct answers, and per sample the answer, the score and the LLM."""
     outcome = decision.outcome
     indexes = {total.answer: index for index, total in enumerate(outcome.answers)}
     responses = {(sample.number, sample.source): sample.choice for sample in decision.samples}

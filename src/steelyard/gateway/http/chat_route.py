@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from aiohttp import web
 
@@ -32,7 +32,6 @@ from steelyard.sampling.llm.faults import TryError
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
-    """Answer a chat request."""
     state = request.app[STATE]
     async with state.admission.slot(request[CLIENT]):
         members = await read_body(request, state)
@@ -45,8 +44,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
         settings = vote_settings(state, chat_request)
         if chat_request.stream:
             return await stream_vote(request, chat_request, settings)
-        reply = state.make_reply(request, await state.voting.decide(chat_request, settings, request[REQUEST_ID]))
-        await state.wait_until_stored(reply)
+        reply = await state.make_reply(request, await state.voting.decide(chat_request, settings, request[REQUEST_ID]))
         return await json_reply(request, json_bytes(reply))
 
 
@@ -92,33 +90,36 @@ async def _read_content(request: web.Request, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-class Tries(NamedTuple):
-    """The tries of one request, the samples that each of them requests, and the deadline."""
-
-    billed: BilledTries
-    samples: range
-    until: float  # by the monotonic clock
-
-    @property
-    def left(self) -> float:
-        return self.until - time.monotonic()
-
-
 async def pass_through(request: web.Request, chat_request: ChatRequest, source: Source) -> web.StreamResponse:
     """Answer with the response of the upstream."""
     state = request.app[STATE]
     state.check_price(chat_request)
     until = time.monotonic() + state.caps.deadline
     limit, allowance = budget(chat_request, {source.name: chat_request.max_samples}, state.caps, state.prices)
-    tries = Tries(BilledTries(source.name, allowance), range(chat_request.max_samples), until)
+    billed, samples = BilledTries(source.name, allowance), range(chat_request.max_samples)
     model: dict[str, Any] = {} if chat_request.model == source.model else {"model": source.model}
     headers = {"x-request-id": request[REQUEST_ID]}
 
+    async def relay_stream(body: bytes | Parts) -> web.StreamResponse:
+        with billed.attempt(samples):
+            timeout = until - time.monotonic()
+            async with source.client.streamed(CHAT, body, timeout=timeout, headers=headers) as upstream:
+                return await Relay(request, chat_request, source).all(upstream, until)
+
+    async def fetch_reply(body: bytes | Parts) -> tuple[Written, bytes]:
+        with billed.attempt(samples):
+            reply = await source.client.written(CHAT, body, timeout=until - time.monotonic(), headers=headers)
+            return reply, _relayed(reply, chat_request, source)
+
     async def send(**limit: int) -> web.StreamResponse:
         body = chat_request.members.to_send(without=frozenset({OURS}), **model, **limit)
-        if chat_request.stream:
-            return await _relay_stream(request, chat_request, source, body, headers, tries)
-        return await _relay_reply(request, chat_request, source, body, headers, tries)
+        if chat_request.stream:  # it is retried until it starts
+            return await source.send(lambda: relay_stream(body), tries=1 + RETRIES, until=until)
+        reply, relayed = await source.send(lambda: fetch_reply(body), tries=1 + RETRIES, until=until)
+        log_reply(request, source, reply.content)
+        headers_sent = NO_VOTE | rate_limits(reply.headers, source.secrets)
+        del reply  # frees memory while the client reads
+        return await json_reply(request, relayed, headers_sent)
 
     try:
         if limit is None or chat_request.max_tokens is not None:
@@ -126,26 +127,6 @@ async def pass_through(request: web.Request, chat_request: ChatRequest, source: 
         return await source.limited(limit, chat_request.size, lambda name, max_tokens: send(**{name: max_tokens}))
     except TryError as error:
         raise from_fault(error) from None
-
-
-async def _relay_reply(
-    request: web.Request,
-    chat_request: ChatRequest,
-    source: Source,
-    body: bytes | Parts,
-    headers: dict[str, str],
-    tries: Tries,
-) -> web.StreamResponse:
-    async def send() -> tuple[Written, bytes]:
-        with tries.billed.attempt(tries.samples):
-            reply = await source.client.written(CHAT, body, timeout=tries.left, headers=headers)
-            return reply, _relayed(reply, chat_request, source)
-
-    reply, relayed = await source.send(send, tries=1 + RETRIES, until=tries.until)
-    log_reply(request, source, reply.content)
-    headers_sent = NO_VOTE | rate_limits(reply.headers, source.secrets)
-    del reply  # frees memory while the client reads
-    return await json_reply(request, relayed, headers_sent)
 
 
 def _relayed(reply: Written, chat_request: ChatRequest, source: Source) -> bytes:
@@ -162,21 +143,3 @@ def _relayed(reply: Written, chat_request: ChatRequest, source: Source) -> bytes
     if source.secrets.in_text(relayed.decode()):
         raise TryError(ECHO)
     return relayed
-
-
-async def _relay_stream(
-    request: web.Request,
-    chat_request: ChatRequest,
-    source: Source,
-    body: bytes | Parts,
-    headers: dict[str, str],
-    tries: Tries,
-) -> web.StreamResponse:
-    """Open the upstream's stream, with retries until it starts, and relay it."""
-
-    async def send() -> web.StreamResponse:
-        with tries.billed.attempt(tries.samples):
-            async with source.client.streamed(CHAT, body, timeout=tries.left, headers=headers) as upstream:
-                return await Relay(request, chat_request, source).all(upstream, tries.until)
-
-    return await source.send(send, tries=1 + RETRIES, until=tries.until)

@@ -49,7 +49,6 @@ class Connection(web.RequestHandler):
         self._heads.add(self)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Forget the connection."""
         self._heads.discard(self)
         self._idle = None
         super().connection_lost(exc)

@@ -8,7 +8,7 @@ import re
 import time
 import traceback
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 from aiohttp import web
@@ -42,7 +42,7 @@ def envelope_middleware(access: Access, refused: Refusal) -> Middleware:
         request[FIELDS] = fields
         status = LEFT
         try:
-            with _connection(request):
+            with getattr(request.protocol, "answering", nullcontext)():  # the connection expects no request head
                 response = await _answered(request, handler, access, refused)
             status = response.status
             if not response.prepared:
@@ -56,12 +56,6 @@ def envelope_middleware(access: Access, refused: Refusal) -> Middleware:
                 state.access_log.write(route, status, seconds, request[REQUEST_ID], fields)
 
     return envelope
-
-
-def _connection(request: web.Request) -> AbstractContextManager[None]:
-    """The context in which the connection expects no request head."""
-    answering: Callable[[], AbstractContextManager[None]] = getattr(request.protocol, "answering", nullcontext)
-    return answering()
 
 
 async def _answered(request: web.Request, handler: Handler, access: Access, refused: Refusal) -> web.StreamResponse:
@@ -106,7 +100,6 @@ def _of_http(error: web.HTTPException, request: web.Request) -> ApiError:
 
 
 def new_id() -> str:
-    """A new id of a request."""
     return f"req_{random_id()}"
 
 

@@ -15,8 +15,7 @@ from aiohttp import web
 
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.http.chat_route import read_body, vote_settings
-from steelyard.gateway.http.vote_stream import pieces, text_of, wait_with_heartbeats
-from steelyard.gateway.messages.access_log import log_error
+from steelyard.gateway.http.vote_stream import pieces, stream_decision, text_of
 from steelyard.gateway.messages.api_errors import ApiError, invalid
 from steelyard.gateway.messages.chat_request import (
     MOST_TOKENS,
@@ -27,13 +26,15 @@ from steelyard.gateway.messages.chat_request import (
     whole_number,
 )
 from steelyard.gateway.messages.json_body import Members, read_members
-from steelyard.gateway.messages.replies import cut_stream, event, json_bytes, json_reply, start_stream
+from steelyard.gateway.messages.replies import event, json_bytes, json_reply
 from steelyard.gateway.server_state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.vote.decision import Decision
 
 LIMIT = "max_output_tokens"  # per sample
-USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
-DETAILS = {"prompt_tokens_details": "input_tokens_details", "completion_tokens_details": "output_tokens_details"}
+USAGE = {  # as a chat completion and as a response spell it
+    "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
+    "prompt_tokens_details": "input_tokens_details", "completion_tokens_details": "output_tokens_details",
+}  # fmt: skip
 STATEFUL = ("previous_response_id", "conversation", "background", "prompt")  # need a server with a memory
 TRANSLATED = frozenset(  # spelled differently in a chat request, or only for servers with a memory
     {
@@ -41,7 +42,7 @@ TRANSLATED = frozenset(  # spelled differently in a chat request, or only for se
         "store", "include", "truncation", "max_tool_calls", "top_logprobs", "messages", "n", *STATEFUL,
     }
 )  # fmt: skip
-PARTS = {"input_text": "text", "output_text": "text", "text": "text"}
+TEXTS = ("input_text", "output_text", "text")
 
 
 async def responses(request: web.Request) -> web.StreamResponse:
@@ -49,10 +50,10 @@ async def responses(request: web.Request) -> web.StreamResponse:
     state = request.app[STATE]
     async with state.admission.slot(request[CLIENT]):
         chat_request = _read(await read_body(request, state), state.caps)
+        work = _decided(request, chat_request)
         if chat_request.stream:
-            return await _streamed(request, chat_request)
-        reply = state.make_reply(request, await _decided(request, chat_request))
-        await state.wait_until_stored(reply)
+            return await stream_decision(request, work, _encoded_events, _error_event, asyncio.Queue())
+        reply = await state.make_reply(request, await work)
         return await json_reply(request, json_bytes(as_response(reply)))
 
 
@@ -63,30 +64,12 @@ def _read(members: Members, caps: Caps) -> ChatRequest:
     return chat_request if limit is None else replace(chat_request, max_tokens=limit)
 
 
-async def _streamed(request: web.Request, chat_request: ChatRequest) -> web.StreamResponse:
-    """Send heartbeats until the vote is decided, then the events of the reply; a late failure is an event, too."""
-    deciding = asyncio.create_task(_decided(request, chat_request))
-    try:
-        response = await wait_with_heartbeats(request, deciding, asyncio.Queue())
-        try:
-            decision = await deciding
-        except ApiError as error:
-            if response is None:
-                raise
-            log_error(request, error)
-            await response.write(_event({**error.body["error"], **error.body, "type": "error"}, 0))
-            cut_stream(request)
-            return response
-        response = response or await start_stream(request)
-        reply = request.app[STATE].make_reply(request, decision)
-        await request.app[STATE].wait_until_stored(reply)
-        for number, content in enumerate(events(as_response(reply))):
-            await response.write(_event(content, number))
-        await response.write_eof()
-        return response
-    finally:
-        deciding.cancel()
-        await asyncio.gather(deciding, return_exceptions=True)
+def _encoded_events(reply: dict[str, Any]) -> Iterator[bytes]:
+    return (_event(content, number) for number, content in enumerate(events(as_response(reply))))
+
+
+def _error_event(error: ApiError) -> bytes:
+    return _event({**error.body["error"], **error.body, "type": "error"}, 0)
 
 
 def _event(content: dict[str, Any], number: int) -> bytes:
@@ -166,7 +149,7 @@ def _message(item: Any, i: int) -> dict[str, Any]:
 
 def _content_part(part: Any, i: int) -> dict[str, Any]:
     kind = part.get("type") if isinstance(part, dict) else None
-    if kind in PARTS:
+    if kind in TEXTS:
         return {"type": "text", "text": part.get("text")}
     if kind == "input_image" and isinstance(part.get("image_url"), str):
         return {"type": "image_url", "image_url": {"url": part["image_url"]}}
@@ -231,7 +214,7 @@ def as_response(reply: dict[str, Any]) -> dict[str, Any]:
 def _usage(usage: dict[str, Any] | None) -> dict[str, Any] | None:
     if usage is None:
         return None
-    return {(USAGE | DETAILS).get(name, name): value for name, value in usage.items()}
+    return {USAGE.get(name, name): value for name, value in usage.items()}
 
 
 def events(reply: dict[str, Any]) -> Iterator[dict[str, Any]]:

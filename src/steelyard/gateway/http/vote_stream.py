@@ -7,7 +7,7 @@ an event with the error, and the stream is cut off.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any
 
 from aiohttp import web
@@ -21,6 +21,7 @@ from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.vote_reply import new_header
 from steelyard.gateway.vote.vote_settings import VoteSettings
+from steelyard.sampling.interrupts import cancel_and_wait
 from steelyard.sampling.online.cascade_walk import Standing
 
 HEARTBEAT = 10.0  # seconds
@@ -40,27 +41,45 @@ async def stream_vote(request: web.Request, chat_request: ChatRequest, settings:
         if settings.progress:
             updates.put_nowait(event(_progress(chat_request, header, sample, standing)))
 
-    deciding = asyncio.create_task(state.voting.decide(chat_request, settings, request[REQUEST_ID], watch))
+    def events(reply: dict[str, Any]) -> Iterator[bytes]:
+        yield from map(event, chunks(reply, usage=chat_request.usage_chunk))
+        yield event(DONE)
+
+    work = state.voting.decide(chat_request, settings, request[REQUEST_ID], watch)
+    return await stream_decision(request, work, events, lambda error: event(error.body), updates, header)
+
+
+async def stream_decision(
+    request: web.Request,
+    work: Coroutine[Any, Any, Decision],
+    events: Callable[[dict[str, Any]], Iterable[bytes]],
+    error_event: Callable[[ApiError], bytes],
+    updates: asyncio.Queue[bytes],
+    header: dict[str, Any] | None = None,
+) -> web.StreamResponse:
+    """Send heartbeats and updates until the vote is decided, then the events of the reply."""
+    deciding = asyncio.create_task(work)
     try:
-        response = await wait_with_heartbeats(request, deciding, updates)
+        response = await _wait_with_heartbeats(request, deciding, updates)
         try:
             decision = await deciding
         except ApiError as error:
             if response is None:
                 raise
             log_error(request, error)
-            await response.write(event(error.body))
+            await response.write(error_event(error))
             cut_stream(request)
             return response
         response = response or await start_stream(request)
-        await _send(response, decision, request, header)
+        for data in events(await request.app[STATE].make_reply(request, decision, header)):
+            await response.write(data)
+        await response.write_eof()
         return response
     finally:
-        deciding.cancel()
-        await asyncio.gather(deciding, return_exceptions=True)
+        await cancel_and_wait(deciding)
 
 
-async def wait_with_heartbeats(
+async def _wait_with_heartbeats(
     request: web.Request, deciding: asyncio.Task[Decision], updates: asyncio.Queue[bytes]
 ) -> web.StreamResponse | None:
     """Send heartbeats and updates until the vote is decided; None if nothing was sent."""
@@ -78,20 +97,10 @@ async def wait_with_heartbeats(
             await response.write(coming.result())
             coming = asyncio.ensure_future(updates.get())
     finally:
-        coming.cancel()
-        await asyncio.gather(coming, return_exceptions=True)
+        await cancel_and_wait(coming)
     while response and not updates.empty():
         await response.write(updates.get_nowait())
     return response
-
-
-async def _send(response: web.StreamResponse, decision: Decision, request: web.Request, header: dict[str, Any]) -> None:
-    reply = request.app[STATE].make_reply(request, decision, header)
-    await request.app[STATE].wait_until_stored(reply)
-    for chunk in chunks(reply, usage=decision.chat_request.usage_chunk):
-        await response.write(event(chunk))
-    await response.write(event(DONE))
-    await response.write_eof()
 
 
 def chunks(reply: dict[str, Any], *, usage: bool) -> Iterator[dict[str, Any]]:

@@ -52,7 +52,6 @@ class Access:
         return matches.index(True)
 
     def owner(self, number: int | None) -> str:
-        """The owner id of the key with this number."""
         return NO_OWNER if number is None else self._owners[number]
 
 

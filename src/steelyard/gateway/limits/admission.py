@@ -51,12 +51,10 @@ class Admission:
 
     @property
     def in_flight(self) -> int:
-        """The number of requests that hold a slot."""
         return self._held.total()
 
     @property
     def waiting(self) -> int:
-        """The number of requests that wait for a slot."""
         return len(self._waiting)
 
     def _is_free_for(self, key: int) -> bool:

@@ -84,7 +84,6 @@ class ApiError(Exception):
 
 
 def invalid(param: str, message: str) -> ApiError:
-    """The error of an invalid field."""
     return ApiError(400, message, param=param)
 
 

@@ -137,7 +137,6 @@ def _flag(values: Mapping[str, Any], name: str) -> bool:
 
 
 def unknown_model(model: str, known: list[str]) -> ApiError:
-    """The error of an unknown model."""
     return ApiError(
         404, f"no model {model!r:.100}: this server has {', '.join(known)}", param="model",
         code="model_not_found",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -18,6 +17,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from aiohttp import web
+
+from steelyard.runs.journal_lines import finite
 
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 PING = b": ping\n\n"
@@ -38,7 +39,7 @@ class ClientDisconnectedError(Exception):
 
 @contextmanager
 def to_client() -> Iterator[None]:
-    """Raise a ClientLeftError for a connection that fails within the block, which only writes to the client."""
+    """Raise a ClientDisconnectedError for a connection that fails within the block, which only writes to the client."""
     try:
         yield
     except ConnectionError as error:
@@ -76,7 +77,6 @@ class Stream(web.StreamResponse):
 
 
 async def start_stream(request: web.Request, headers: Mapping[str, str] | None = None) -> web.StreamResponse:
-    """Start a stream."""
     response = Stream(headers={**HEADERS, **(headers or {})})
     response.content_type = "text/event-stream"
     await response.prepare(request)
@@ -137,15 +137,7 @@ def json_bytes(content: Any) -> bytes:
     try:
         return _ENCODER.encode(content).encode()
     except ValueError:
-        return _ENCODER.encode(_finite(content)).encode()
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return _ENCODER.encode(finite(content)).encode()
 
 
 def is_strict(data: bytes) -> bool:

@@ -37,6 +37,7 @@ from steelyard.gateway.vote.vote_counter import VoteEntry
 from steelyard.gateway.vote.vote_settings import VoteSettings
 from steelyard.sampling.ask.prepare import unplanned
 from steelyard.sampling.ask.sample_votes import Outcome, place_of
+from steelyard.sampling.interrupts import cancel_and_wait
 from steelyard.sampling.online.cascade_walk import Standing
 from steelyard.voting.methods import method_class
 from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule
@@ -70,8 +71,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
             await response.write_eof()
             return response
         finally:
-            deciding.cancel()
-            await asyncio.gather(deciding, return_exceptions=True)
+            await cancel_and_wait(deciding)
 
 
 async def _next(updates: asyncio.Queue[Update], response: web.StreamResponse) -> Update:
@@ -94,8 +94,7 @@ async def _last_event(
         log_error(request, error)
         return error.body
     seconds, state = time.monotonic() - began, request.app[STATE]
-    reply = state.make_reply(request, decision)
-    await state.wait_until_stored(reply)
+    reply = await state.make_reply(request, decision)
     message = reply["choices"][0]["message"]
     return {
         "decided": {
@@ -106,7 +105,7 @@ async def _last_event(
             "usage": reply["usage"],
             "cost": total_cost(decision, state.prices),
             "vote": reply[OURS],
-            "places": live.ballot_places(decision),
+            "places": [live.places.of(vote.sample, vote.source) for vote in decision.outcome.votes],
             "side_by_side": await live.side_by_side(decision),
         }
     }
@@ -140,10 +139,6 @@ class LiveVote:
         rows = [samples[:n] for n in SIDE_BY_SIDE if n <= len(samples)]
         return [await self._vote(row, None) for row in rows]
 
-    def ballot_places(self, decision: Decision) -> list[int]:
-        """The places of the samples in the ballot of a decision."""
-        return [self.places.of(vote.sample, vote.source) for vote in decision.outcome.votes]
-
     def _place(self, sample: Sample) -> int:
         return self.places.of(sample.number, sample.source)
 
@@ -174,9 +169,7 @@ def vote_state(outcome: Outcome, places: Places) -> dict[str, Any]:
         "none_correct": outcome.none_correct,
         "answers": [one._asdict() for one in outcome.answers],
         "given": {
-            places.of(vote.sample, vote.source): indexes[vote.answer]
-            for vote in outcome.votes
-            if vote.answer is not None
+            places.of(one.sample, one.source): indexes[one.answer] for one in outcome.votes if one.answer is not None
         },
     }
 
@@ -231,6 +224,5 @@ class Places:
         self.total = sum(samples.values())
 
     def of(self, number: int, source: str | None) -> int:
-        """The place of a sample."""
         name = source or ""
         return place_of(number, name, self._names) if self._equal else self._first[name] + number

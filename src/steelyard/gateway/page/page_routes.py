@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 
 from aiohttp import web
 
@@ -50,13 +50,11 @@ class RecentRequests:
         self.scores = RecentScores()
 
     def on_decision(self, name: str, decision: Decision, owner: str) -> None:
-        """Remember a request."""
         summary = vote_summary(decision)
         answers = [one["answer"] for one in summary["answers"]]
-        names: dict[str | None, str | None] = {
-            each: self._shown(each, number) for number, each in enumerate(answers, 1)
-        }
-        names[None] = None
+        names: dict[str | None, str | None] = {None: None}
+        for number, answer in enumerate(answers, 1):
+            names[answer] = answer[:LONGEST_ANSWER] if self.texts else f"answer {number}"
         entry = {field: summary[field] for field in FIELDS}
         if decision.threshold is not None:
             entry["threshold"] = decision.threshold
@@ -80,9 +78,6 @@ class RecentRequests:
     def of(self, owner: str) -> list[dict[str, Any]]:
         """The requests of one key, the newest first."""
         return list(self._requests.get(owner, ()))
-
-    def _shown(self, answer: str, number: int) -> str:
-        return answer[:LONGEST_ANSWER] if self.texts else f"answer {number}"
 
     def _remember_scores(self, decision: Decision) -> None:
         fitted = decision.method.fitted_on_
@@ -130,7 +125,6 @@ def _method(state: State) -> dict[str, Any] | None:
 
 
 async def page(_: web.Request) -> web.Response:
-    """Send the page."""
     return _response(200)
 
 
@@ -143,25 +137,18 @@ def refused(request: web.Request, error: ApiError) -> web.Response:
 
 
 def _response(status: int, more: Mapping[str, str] | None = None) -> web.Response:
-    sent = document()
-    headers = {"Content-Security-Policy": sent.policy, "Cache-Control": "no-store", **(more or {})}
-    return web.Response(body=sent.body, status=status, content_type="text/html", charset="utf-8", headers=headers)
-
-
-class Document(NamedTuple):
-    """The page and its Content-Security-Policy."""
-
-    body: bytes
-    policy: str
+    body, policy = document()
+    headers = {"Content-Security-Policy": policy, "Cache-Control": "no-store", **(more or {})}
+    return web.Response(body=body, status=status, content_type="text/html", charset="utf-8", headers=headers)
 
 
 @cache
-def document() -> Document:
-    """Build the page."""
+def document() -> tuple[bytes, str]:
+    """The page and its Content-Security-Policy."""
     style, script = look.style(FILES / "gateway.css"), look.script(*(FILES / name for name in SCRIPTS))
     html = Template((FILES / "gateway.html").read_text(encoding="utf-8")).substitute(style=style, script=script)
     policy = (
         f"default-src 'none'; script-src {look.allowed(script)}; style-src {look.allowed(style)}; connect-src 'self'; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
-    return Document(html.encode(), policy)
+    return html.encode(), policy

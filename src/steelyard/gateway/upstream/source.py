@@ -14,13 +14,13 @@ from steelyard.gateway.messages.api_errors import LONGEST_PAUSE
 from steelyard.gateway.messages.secrets_filter import Secrets
 from steelyard.gateway.upstream.upstream_limits import (
     ChoiceLimit,
-    ModelLimit,
     TokenLimit,
     names_n,
     other_name,
     refused_limit,
 )
 from steelyard.runs.parameters import Abilities, Sampling
+from steelyard.sampling.interrupts import cancel_and_wait
 from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.faults import (
     BusyError,
@@ -149,13 +149,10 @@ class Source:
                 else:
                     raise
             else:
-                self._remember(name if renamed else None, limit)
+                self._limit_name = name if renamed else self._limit_name
+                if limit:
+                    self.token_limit.learn(limit)
                 return result
-
-    def _remember(self, name: str | None, limit: ModelLimit | None) -> None:
-        self._limit_name = name or self._limit_name
-        if limit:
-            self.token_limit.learn(limit)
 
     @property
     def paused(self) -> bool:
@@ -174,11 +171,7 @@ class Source:
             self._counting = asyncio.create_task(self._count_choices())
 
     async def close(self) -> None:
-        """Cancel running probes."""
-        tasks = [task for task in (self._probing, self._counting) if task and not task.done()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_and_wait(*(task for task in (self._probing, self._counting) if task))
 
     async def _count_choices(self) -> None:
         with suppress(UpstreamError):

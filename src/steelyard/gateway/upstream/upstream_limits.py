@@ -86,7 +86,6 @@ class TokenLimit:
         return min(tokens, max(window - prompt_bytes, window // 2) if self._limit.prompt else self._limit.accepted)
 
     def learn(self, limit: ModelLimit) -> None:
-        """Remember a limit that was accepted."""
         self._limit, self._until = limit, time.monotonic() + LIFETIME
 
 
@@ -111,7 +110,6 @@ class ChoiceLimit:
         return int(min(probed, self._limit)) if time.monotonic() < self._until else probed
 
     def learn(self, limit: int) -> None:
-        """Remember the result of a probe."""
         self._limit, self._until = limit, time.monotonic() + BELIEVED
 
 

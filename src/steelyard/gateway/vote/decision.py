@@ -93,7 +93,6 @@ class Decision:
 
     @property
     def voted_by(self) -> str:
-        """The name of the method, or of the cascade."""
         return CASCADE if self.cascade else self.method.name
 
 
@@ -133,7 +132,7 @@ def usage_of_selected(samples: list[Sample]) -> dict[str, Any] | None:
 
 def cost_of(decision: Decision, prices: Prices) -> dict[str, Any] | None:
     """The cost by part; None without prices, and a part is None if some of its tokens are unknown."""
-    scores = _cost_of_scores(decision, prices)
+    scores = _priced(None if decision.scored_by is None else price_of(prices, decision.scored_by), decision.scoring)
     if not decision.summaries:
         price = price_of(prices, "")
         if price is None and scores is None:
@@ -155,12 +154,6 @@ def total_cost(decision: Decision, prices: Prices) -> float | None:
     if not decision.scoring:
         return total
     return None if cost["verifier"] is None else total + cost["verifier"]
-
-
-def _cost_of_scores(decision: Decision, prices: Prices) -> float | None:
-    """The cost of the scores; None if their price or some of their tokens are unknown."""
-    price = None if decision.scored_by is None else price_of(prices, decision.scored_by)
-    return _priced(price, decision.scoring)
 
 
 def _cost_of_replies(price: Price | None, replies: list[dict[str, Any]]) -> float | None:
@@ -201,7 +194,7 @@ def _source_report(name: str, summary: SourceSummary | None, turn: Turn | None, 
             "failed": summary.failed,
             "cancelled": summary.requested - received - summary.failed,
         },
-        "usage": _usage(summary.replies),
+        "usage": total_usage(reply.get("usage") for reply in summary.replies),
         "cost": _cost(summary, prices, turn),
     }
 
@@ -212,7 +205,3 @@ def _cost(summary: SourceSummary, prices: Prices, turn: Turn | None) -> float | 
     if price is None:
         return turn.cost if turn else None
     return _cost_of_replies(price, summary.replies)
-
-
-def _usage(replies: list[dict[str, Any]]) -> dict[str, Any] | None:
-    return total_usage(reply.get("usage") for reply in replies)

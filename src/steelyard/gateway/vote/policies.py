@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from steelyard.answers.auto_kind import kind_from_question
 from steelyard.answers.doubtful_answers import is_cut
@@ -33,29 +33,15 @@ MISSING = object()
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
-class Policy(Protocol):
-    """Reads the answer of a sample; `kind` says how answers are compared."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def kind(self) -> str: ...
-
-    def answer(self, sample: Sample) -> str | None:
-        """The answer of a sample; None if it is unreadable."""
-        ...
-
-
 @dataclass(frozen=True)
 class AnswerPolicy:
-    """The final answer of a response."""
+    """The final answer of a response. Every policy has a kind, which says how its answers are compared."""
 
     kind: str
     name: str = "answer"
 
     def answer(self, sample: Sample) -> str | None:
-        """Read the answer as `ask` does."""
+        """Read the answer as `ask` does; None if it is unreadable."""
         choice = sample.choice
         return extract_answer(choice.text, self.kind, cut=is_cut(choice.finish)) if choice else None
 
@@ -98,6 +84,9 @@ class ToolPolicy:
             return NO_CALL if sample.choice and sample.choice.text else None
         read = [_call(call) for call in calls] if isinstance(calls, list) else [None]
         return None if None in read else json.dumps(read)
+
+
+Policy = AnswerPolicy | JsonPolicy | ToolPolicy
 
 
 def _call(call: Any) -> list[str] | None:

@@ -81,11 +81,9 @@ class Voting:
         self, chat_request: ChatRequest, settings: VoteSettings, prices: Prices, only: Source | None = None
     ) -> ScoreUsage:
         """The tokens of one score at worst; a cascade and a single sample need no scores."""
-        return (
-            NO_USAGE
-            if only or self._cascade(settings)
-            else self.voter.scorer.score_usage(chat_request.question, prices)
-        )
+        if only or self._cascade(settings):
+            return NO_USAGE
+        return self.voter.scorer.score_usage(chat_request.question, prices)
 
     async def decide(
         self,

@@ -21,6 +21,7 @@ from steelyard.gateway.upstream.source import RETRIES, Source
 from steelyard.gateway.upstream.upstream_reply import checked_reply
 from steelyard.gateway.vote.scoring import Scorer, scored
 from steelyard.runs.parameters import Abilities
+from steelyard.sampling.interrupts import cancel_and_wait
 from steelyard.sampling.llm.address import CHAT
 from steelyard.sampling.llm.client import UNTIMED
 from steelyard.sampling.llm.completion_json import ECHO, Reply
@@ -82,9 +83,7 @@ class SampleRequest:
                 for sample in sorted(received, key=lambda sample: sample.number):
                     yield sample
         finally:
-            for task in tasks:
-                task.cancel()
-            finished = await asyncio.gather(*tasks, return_exceptions=True)
+            finished = await cancel_and_wait(*tasks)
             self.received += [sample for batch in finished if not isinstance(batch, BaseException) for sample in batch]
 
     async def _scored_batch(self, first: int, count: int) -> list[Sample]:
@@ -142,9 +141,7 @@ class SampleRequest:
                 task.result() if task.done() else self._failed(number, 1, late) for task, number in tasks.items()
             ]
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_and_wait(*tasks)
         return [sample for batch in batches for sample in batch]
 
     def _failed(self, first: int, count: int, error: TryError) -> list[Sample]:

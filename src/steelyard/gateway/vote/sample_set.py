@@ -96,11 +96,12 @@ class SampleSet:
         return ALL
 
     async def _stream(self) -> AsyncGenerator[Sample]:
-        if not self.cascade or not self._ballot:
+        ballot = self._ballot
+        if not self.cascade or not ballot:
             return self._start(list(self.requests.values()))
         absent = absent_samples(self.cascade, self.requests)
-        self.standing = await self._ballot.add(*(VoteEntry(number, name, None, None) for name, number in absent))
-        return along(self._ballot, self.requests, self._start)
+        self.standing = await ballot.add(*(VoteEntry(number, name, None, None) for name, number in absent))
+        return along(lambda: ballot.standing.next, self.requests, self._start)
 
     def _start(self, requests: list[SampleRequest]) -> AsyncGenerator[Sample]:
         self.requested_sources += [request.source.name for request in requests]
@@ -145,12 +146,8 @@ class SampleSet:
             scored = {self._place(one) for one in self.samples if one.unscored is None}
             failed = self._unscored()
             if failed and (self._ballot is None or scored >= set(range(self._place(failed)))):
-                await self._degrade(failed)
-
-    async def _degrade(self, failed: Sample) -> None:
-        """Count all samples again, without scores."""
-        self.fault = failed.unscored
-        await self._recount()
+                self.fault = failed.unscored
+                await self._recount()
 
     async def _recount(self) -> None:
         self._ballot = ballot = self._new_ballot()

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from steelyard.foundation.errors import SteelyardError
 from steelyard.gateway.limits.request_budget import NO_USAGE, ScoreUsage
 from steelyard.gateway.upstream.samples import Sample
 from steelyard.sampling.ask.sample_votes import probability_of
+from steelyard.sampling.interrupts import cancel_and_wait
 from steelyard.sampling.llm.prices import Prices, price_of
 from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, split
 from steelyard.tables.score_spelling import Score, parse_score
@@ -38,24 +39,6 @@ class Scored(NamedTuple):
     usage: Mapping[str, Any] | None = None
 
 
-class Scorer(Protocol):
-    """Scores samples. `logprobs`: whether the scores are computed from the log-probabilities of the samples.
-
-    `priced_as` is the name of the upstream that gives the scores; None: no upstream is asked.
-    """
-
-    logprobs: bool
-    priced_as: str | None
-
-    async def score(self, question: str, sample: Sample, until: float) -> Scored:
-        """The score of a sample; a ScoringError if the verifier fails."""
-        ...
-
-    def score_usage(self, question: str, prices: Prices) -> ScoreUsage:
-        """The tokens of one score at worst."""
-        ...
-
-
 async def scored(scorer: Scorer, question: str, sample: Sample, until: float) -> Sample:
     """A sample with its score, or with the reason for which it has none."""
     try:
@@ -68,15 +51,14 @@ async def scored(scorer: Scorer, question: str, sample: Sample, until: float) ->
 class OwnLogprob:
     """exp(mean log-probability) of the sampled tokens, which needs no request."""
 
-    logprobs = True
-    priced_as: str | None = None
+    logprobs = True  # the scores are computed from the log-probabilities of the samples
+    priced_as = None  # no upstream is asked
 
     async def score(self, question: str, sample: Sample, until: float) -> Scored:  # noqa: ARG002
         """Read it from the sample, as `ask` does."""
         return Scored(probability_of(sample.choice))
 
     def score_usage(self, question: str, prices: Prices) -> ScoreUsage:  # noqa: ARG002
-        """No request, so no usage."""
         return NO_USAGE
 
 
@@ -92,7 +74,7 @@ class Verified:
         score: str,
         split: str,
         timeout: float,
-        priced_as: str | None = None,
+        priced_as: str | None = None,  # the name of the upstream that gives the scores
         usage_per_score: Callable[[str], ScoreUsage] = lambda _: NO_USAGE,
     ) -> None:
         self.timeout, self.priced_as, self._usage_per_score = timeout, priced_as, usage_per_score
@@ -105,7 +87,7 @@ class Verified:
         self._spelling = spelling if spelling.reducer else replace(spelling, reducer="last")
 
     async def score(self, question: str, sample: Sample, until: float) -> Scored:
-        """Request the scores of the steps, and reduce them as the plan's score does."""
+        """Request the scores of the steps, and reduce them as the plan's score does; raises a ScoringError."""
         steps = split(sample.choice.text, self._split) if sample.choice else []
         if not sample.choice or not steps:
             return Scored(None)
@@ -140,10 +122,8 @@ class Verified:
         return self._runner
 
     async def close(self) -> None:
-        """Close the verifier."""
-        if self._connecting and not self._connecting.done():
-            self._connecting.cancel()
-            await asyncio.gather(self._connecting, return_exceptions=True)
+        if self._connecting:
+            await cancel_and_wait(self._connecting)
         if self._runner:
             await self._runner.close()
 
@@ -156,6 +136,9 @@ class Verified:
         except Exception as error:
             self.problem, self._failed = f"the verifier failed: {type(error).__name__}", time.monotonic()
             raise ScoringError(self.problem) from error
+
+
+Scorer = OwnLogprob | Verified
 
 
 async def _scores(runner: Runner, item: Item) -> Scores:

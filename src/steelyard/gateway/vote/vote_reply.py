@@ -121,10 +121,7 @@ def vote_summary(decision: Decision) -> dict[str, Any]:
         "abstained": decision.abstained,
         "policy": decision.policy,
         "method": decision.voted_by,
-        "answers": [
-            {"answer": one.answer, "votes": one.votes, "weight": one.weight, "probability": one.probability}
-            for one in outcome.answers
-        ],
+        "answers": [one._asdict() for one in outcome.answers],
         "none_correct": outcome.none_correct,
         "samples": {
             "wanted": decision.requested,

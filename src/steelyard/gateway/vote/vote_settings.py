@@ -92,12 +92,8 @@ def _method(name: Any) -> str | None:
 @cache
 def unfitted_methods() -> tuple[str, ...]:
     """The methods that need no plan, for one upstream."""
-    return tuple(name for name in method_names() if _needs_nothing(name))
-
-
-def _needs_nothing(name: str) -> bool:
-    kind = method_class(name)
-    return not (kind.learns or kind.oracle or kind.weighs_sources)
+    kinds = {name: method_class(name) for name in method_names()}
+    return tuple(name for name, kind in kinds.items() if not (kind.learns or kind.oracle or kind.weighs_sources))
 
 
 def _pointers(value: Any) -> tuple[str, ...]:

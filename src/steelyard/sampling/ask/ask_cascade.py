@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,31 +47,26 @@ def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Ca
     if not here:
         raise PlanError(f"the plan's cascade asks {', '.join(cascade.sources)}, but no upstream has one of these names")
     if missing := [name for name in cascade.sources if name not in names]:
-        _warn(
+        warn(
             f"no upstream is named {', '.join(missing)}, which the plan's cascade may ask: continuing as if there were "
             "no answer"
         )
     if n is not None and any(cascade.samples_of(name) != n for name in here):
         each = ", ".join(f"{name} {cascade.samples_of(name)}" for name in here)
-        _warn(f"the plan's cascade says how many samples to draw ({each}), so -n {n} is not used")
+        warn(f"the plan's cascade says how many samples to draw ({each}), so -n {n} is not used")
     return cascade
 
 
-class HasStanding(Protocol):
-    """A ballot, as far as `along` needs it."""
-
-    @property
-    def standing(self) -> Standing: ...
-
-
 async def along(
-    ballot: HasStanding, here: Mapping[str, Request], ask: Callable[[list[Request]], AsyncGenerator[Sample]]
+    next_sources: Callable[[], Sequence[str]],
+    here: Mapping[str, Request],
+    ask: Callable[[list[Request]], AsyncGenerator[Sample]],
 ) -> AsyncGenerator[Sample]:
-    """Ask the sources that the ballot names next, and yield their samples; the caller adds each to the ballot.
+    """Ask the sources that a ballot names next, and yield their samples; the caller adds each to the ballot.
 
     The samples of sources that are not `here` must have been added before, without an answer.
     """
-    while now := ballot.standing.next:
+    while now := next_sources():
         async with aclosing(ask([here[name] for name in now])) as stream:
             async for sample in stream:
                 yield sample
@@ -90,7 +85,7 @@ async def in_turn(
     by_name, samples = {request.name: request for request in requests}, list[Draw]()
     for name, sample in absent_samples(cascade, by_name):
         ballot.add(None, sample=sample, source=name)
-    async with aclosing(along(ballot, by_name, together)) as stream:
+    async with aclosing(along(lambda: ballot.standing.next, by_name, together)) as stream:
         async for draw in stream:
             progress(draw)
             samples.append(draw)
@@ -99,7 +94,8 @@ async def in_turn(
     return in_order(samples)
 
 
-def _warn(text: str) -> None:
+def warn(text: str) -> None:
+    """Warn about a plan, at the call of the function that has checked it."""
     warnings.warn(text, SteelyardWarning, stacklevel=4)
 
 
@@ -129,10 +125,7 @@ class CascadeAsked:
 
 
 def cascade_outcome(pool: Pool, entered: Sequence[Entered], cascade: Cascade, standing: Standing) -> Outcome:
-    """Vote on the samples of the sources that were asked, by what the cascade has learned about them together.
-
-    The responses of the pool are those `entered`, in their order.
-    """
+    """Vote on the samples `entered`, the responses of the pool, by what the cascade has learned about their sources."""
     panel = Panel.of(pool)
     replayed = cascade.replay(panel)
     asked = _asked(cascade, panel)

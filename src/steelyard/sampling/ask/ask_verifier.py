@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +88,8 @@ class Verifying:
             while readings := walk.next() if walk else _all(texts, states):
                 runner = runner or await self._connected(stack, serve)
                 of = {copies[0]: copies for copies in readings}
-                async with aclosing(runner.score(self._items(question, texts, of))) as results:
+                items = (Item(question, split(texts[row] or "", self.split), {"sample": row}) for row in of)
+                async with aclosing(runner.score(items)) as results:
                     async for item, result in results:
                         copies = of[item.sample["sample"]]
                         scores = result.steps if isinstance(result, Scores) else None
@@ -106,10 +107,6 @@ class Verifying:
         runner = await connect(self.protocol, self.model, address)
         stack.push_async_callback(runner.close)
         return runner
-
-    def _items(self, question: str, texts: Sequence[str | None], rows: Iterable[int]) -> Iterator[Item]:
-        for row in rows:
-            yield Item(question, split(texts[row] or "", self.split), {"sample": row})
 
     def check_plan(self, voter: Method, plan: str) -> None:
         """Refuse a plan for another score; warn if its stopping rule would have no scores."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steelyard.foundation.errors import PlanError, SettingError, SteelyardWarning
+from steelyard.foundation.errors import PlanError, SettingError
 from steelyard.runs.parameters import Sampling
-from steelyard.sampling.ask.ask_cascade import cascade_for
+from steelyard.sampling.ask.ask_cascade import cascade_for, warn
 from steelyard.sampling.ask.ask_verifier import Verifying, verifying
 from steelyard.sampling.ask.sample_votes import COPY, SCORE, rule_applies
 from steelyard.sampling.llm.embedded import LOCAL
@@ -153,12 +152,12 @@ def _of_sources(counts: Mapping[str, int], upstreams: Sequence[str], n: int | No
             f"upstreams as it does, --upstream {missing[0]}=URL,.."
         )
     if skipped := [name for name in upstreams if name not in counts]:
-        _warn(f"the plan draws no samples of {', '.join(skipped)}, so they are not asked")
+        warn(f"the plan draws no samples of {', '.join(skipped)}, so they are not asked")
     if n is None:
         return planned_counts(counts, upstreams)
     if set(counts.values()) != {n}:
         planned = ", ".join(f"{name} {count}" for name, count in counts.items())
-        _warn(f"the plan was made for other numbers of samples ({planned}) than -n {n}: leave -n out to follow it")
+        warn(f"the plan was made for other numbers of samples ({planned}) than -n {n}: leave -n out to follow it")
     return {name: n for name in upstreams if name in counts}
 
 
@@ -189,12 +188,12 @@ def planned(
     upstreams = max(1, len(sources))
     counted = voter.samples_ is None and not rule_applies(voter)  # else the plan says how many samples to draw
     if fitted and voter.learns and not voter.weighs_sources and counted and fitted.n != n * upstreams:
-        _warn(
+        warn(
             f"the plan was fitted at {fitted.n} samples per question, but this vote uses {n * upstreams}: "
             f"ask with -n {max(1, fitted.n // upstreams)}"
         )
     if fitted and voter.learns and fitted.llm not in (None, model):
-        _warn(f"the plan was fitted on responses of {fitted.llm}, but these are from {model}: its weights may be wrong")
+        warn(f"the plan was fitted on responses of {fitted.llm}, but these are from {model}: its weights may be wrong")
     return voter, score if by_score(voter) and score else SCORE
 
 
@@ -209,7 +208,3 @@ def unplanned(scored: bool, several: bool = False) -> Method:
     The scores of several LLMs are not comparable, so there each counts once.
     """
     return method_class("vanilla" if scored and not several else "majority")()
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, SteelyardWarning, stacklevel=4)

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from steelyard.foundation.errors import SteelyardWarning, UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
+from steelyard.sampling.interrupts import cancel_and_wait
 from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.completion_json import Choice, Reply, body_of
@@ -92,9 +93,7 @@ async def request_samples(
         for done in asyncio.as_completed(tasks):
             yield await done
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_and_wait(*tasks)
 
 
 async def _request_sample(
@@ -147,9 +146,7 @@ async def merged(streams: Sequence[AsyncGenerator[Item]]) -> AsyncGenerator[Item
                 yield entry[0]
         await asyncio.gather(*tasks)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_and_wait(*tasks)
 
 
 def need_samples(samples: list[Draw], requests: Sequence[SampleRequest]) -> None:

@@ -38,30 +38,24 @@ SOURCE = "llm"  # the column of the upstreams' names, as in a run of several
 
 
 class Vote(NamedTuple):
-    """The vote of one sample: the answer it counts for (None = unreadable or failed), its score and weight.
-
-    `loss` is how much lower the probability of its answer would be without it, if the method has probabilities.
-    """
+    """The vote of one sample: the answer it counts for (None = unreadable or failed), its score and weight."""
 
     sample: int
     answer: str | None
     score: float | None
     weight: float | None
-    loss: float | None = None
+    loss: float | None = None  # of the probability of its answer without it, if the method has probabilities
     source: str | None = None  # its upstream, if there are several
     verifier: str | None = None  # whether a verifier scored it: "read", "not asked", "words of another", "failed: .."
 
 
 class Entered(NamedTuple):
-    """A sample as it enters a vote: its number, its upstream (empty for the only one) and its score.
+    """A sample as it enters a vote."""
 
-    `verifier` is its state at the verifier, if one scores the samples.
-    """
-
-    sample: int
-    source: str
+    sample: int  # its number
+    source: str  # its upstream; empty for the only one
     score: float | None
-    verifier: str | None = None
+    verifier: str | None = None  # its state at the verifier, if one scores the samples
 
 
 class AnswerTotal(NamedTuple):
@@ -91,17 +85,9 @@ class Outcome:
 
 
 def count(
-    draws: Sequence[Draw],
-    voter: Method,
-    *,
-    by: str = SCORE,
-    answers: str = DEFAULT,
-    verified: Verified | None = None,
+    draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = DEFAULT, verified: Verified | None = None
 ) -> Outcome:
-    """Vote on samples in the order of their numbers; one that failed counts as unreadable.
-
-    `verified` has the scores of a verifier.
-    """
+    """Vote on samples in the order of their numbers; one that failed is unreadable. `verified` are their scores."""
     rows = in_order(draws)
     pool = pool_of(rows, by=by, answers=answers, verified=verified)
     if verified is None:
@@ -113,7 +99,7 @@ def count(
 
 def entered(draws: Sequence[Draw]) -> list[Entered]:
     """Samples as they enter a vote, in this order."""
-    return [Entered(draw.sample, draw.source, score_of(draw)) for draw in draws]
+    return [Entered(draw.sample, draw.source, probability_of(draw.choice)) for draw in draws]
 
 
 def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses: bool = True) -> Outcome:
@@ -151,7 +137,7 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
 def pool_of(rows: Sequence[Draw], *, by: str, answers: str, verified: Verified | None = None) -> Pool:
     """The samples as a pool, read as a table is, in this order; one that failed is unreadable."""
     several = any(draw.source for draw in rows)
-    scores = [score_of(draw) for draw in rows]
+    scores = [probability_of(draw.choice) for draw in rows]
     table = pl.DataFrame(
         {
             "question": ["asked"] * len(rows),
@@ -184,7 +170,8 @@ def rule_applies(voter: Method | None) -> bool:
 def tell_rule(voter: Method | None) -> None:
     """Warn if a plan has a stopping rule that does not apply."""
     if voter is not None and voter.stopping_ is not None and not rule_applies(voter):
-        _warn("the plan's stopping rule does not support several upstreams at once: all samples are drawn")
+        text = "the plan's stopping rule does not support several upstreams at once: all samples are drawn"
+        warnings.warn(text, SteelyardWarning, stacklevel=2)
 
 
 def place_of(sample: int, source: str, sources: Sequence[str]) -> int:
@@ -215,8 +202,8 @@ class Watch:
         """Add a sample, and return whether to stop; the rule takes samples in the order of their numbers."""
         if not self.ballot:
             return False
-        answer = answer_of(draw, self.kind)
-        return self.ballot.add(answer, score_of(draw), place_of(draw.sample, draw.source, self.sources)).stop
+        answer, score = answer_of(draw, self.kind), probability_of(draw.choice)
+        return self.ballot.add(answer, score, place_of(draw.sample, draw.source, self.sources)).stop
 
     def counted(self, draw: Draw) -> bool:
         """Whether a sample is among those that the rule used; without a rule all are."""
@@ -233,15 +220,6 @@ def answer_of(draw: Draw, kind: str) -> str | None:
     return extract_answer(draw.choice.text, kind, cut=is_cut(draw.choice.finish)) if draw.choice else None
 
 
-def score_of(draw: Draw) -> float | None:
-    """exp(mean log-probability) of a sample; None if the server gave none."""
-    return probability_of(draw.choice)
-
-
 def probability_of(choice: Choice | None) -> float | None:
     """exp(mean log-probability) of a choice; None if the server gave none."""
     return None if choice is None or choice.logprob is None else min(1.0, exp(choice.logprob))
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, SteelyardWarning, stacklevel=3)

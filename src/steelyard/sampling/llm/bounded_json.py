@@ -99,7 +99,6 @@ class Room:
             raise
 
     def give(self, size: int) -> None:
-        """Release bytes."""
         self.free += size
         self._admit()
 

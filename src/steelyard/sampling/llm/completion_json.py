@@ -140,7 +140,8 @@ def _choice(choice: Any, counted: int | None, betrayed: Callable[[str], bool], w
     if content is None and (ended == "length" or (wordless and any(map(message.get, WORDLESS)))):
         content = ""  # it was still thinking when its tokens ran out, or it has another field
     if isinstance(content, list):
-        content = "".join(part["text"] for part in content if isinstance(part, dict) and _is_text(part.get("text")))
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        content = "".join(text for text in texts if isinstance(text, str))
     if not isinstance(content, str):
         raise TryError(f"the message's content must be a string, not {_kind(content)}")
     if len(content) > MOST_TEXT:
@@ -171,10 +172,6 @@ def _logprobs(logprobs: Any) -> tuple[int | None, float | None]:
 def _tokens(usage: Any, name: str = "completion_tokens") -> int | None:
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < MOST_TOKENS else None
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _kind(value: Any) -> str:

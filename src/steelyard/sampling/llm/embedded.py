@@ -62,10 +62,7 @@ def find_weights() -> Path:
 
 @contextmanager
 def serve_local(progress: Callable[[float], None] | None = None) -> Iterator[tuple[str, str]]:
-    """Yield the address and the model's name of the embedded LLM; `progress` gets the seconds it takes to start.
-
-    with serve_local() as (url, model): ...
-    """
+    """Yield the address and the model's name of the embedded LLM; `progress` gets the seconds it takes to start."""
     settings = {
         "weights": str(find_weights()),
         "threads": min(MOST_THREADS, usable_cores()),

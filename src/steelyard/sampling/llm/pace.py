@@ -15,7 +15,8 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from steelyard.sampling.llm.faults import PutOffError, SpentError
 
@@ -23,22 +24,6 @@ START = 4
 SHRINK = 0.8
 PART = 0.4  # a rate that grows with the limit lags one round, in which the limit doubles: half of it is healthy
 FEWEST = 8  # replies that the rate is measured over, at least
-
-
-class Slot:
-    """Permission to send one request, acquired and released by `async with`."""
-
-    __slots__ = ("_pace", "_sent", "_until")
-
-    def __init__(self, pace: Pace, until: float) -> None:
-        self._pace, self._until, self._sent = pace, until, math.nan
-
-    async def __aenter__(self) -> float:
-        self._sent = await self._pace.enter(self._until)
-        return self._sent
-
-    async def __aexit__(self, *_: object) -> None:
-        self._pace.leave(self._sent)
 
 
 class Pace:
@@ -73,12 +58,17 @@ class Pace:
         self._waiting: deque[tuple[asyncio.Future[bool], float]] = deque()  # with the deadline of each waiter
         self._alarm: asyncio.TimerHandle | None = None
 
-    def slot(self, until: float = math.inf) -> Slot:
-        """A slot, as `async with pace.slot() as sent`: waits for a free one; `sent` is when it was acquired.
+    @asynccontextmanager
+    async def slot(self, until: float = math.inf) -> AsyncIterator[float]:
+        """Hold a slot, which permits one request, as `async with pace.slot() as sent`; `sent` is when it was acquired.
 
         A waiter without a slot at the time `until` gets a SpentError.
         """
-        return Slot(self, until)
+        sent = await self.enter(until)
+        try:
+            yield sent
+        finally:
+            self.leave(sent)
 
     async def enter(self, until: float = math.inf) -> float:
         """Wait for a free slot and acquire it; return the time, which `pushed_back` needs.
@@ -238,7 +228,6 @@ class Throughput:
             self._began = now
 
     def replied(self, now: float) -> None:
-        """Record a reply."""
         self._times.append(now)
         self._count += 1
         if self._count == self.start and self._began is not None:

@@ -105,9 +105,7 @@ def cost(usage: Usage, price: Price | None) -> float | None:
     >>> cost(Usage(2, 8, prompt_tokens=1000, completion_tokens=500), Price(1.0, 4.0))
     0.003
     """
-    if price is None or usage.uncounted:
-        return None
-    return (usage.prompt_tokens * price.prompt + usage.completion_tokens * price.completion) / MILLION
+    return None if price is None or usage.uncounted else price.of(vars(usage))
 
 
 def total_cost(spent: Mapping[str, Usage], prices: Prices) -> float | None:

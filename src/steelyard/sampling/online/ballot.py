@@ -132,7 +132,6 @@ class Ballot:
         return f"Ballot({self.method!r}, samples {self.standing.samples}, verdict {self.standing.verdict!r})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
         return html_facts(f"Ballot by {self.method!r}", vars(self.standing))
 
     def _follow(self) -> None:

@@ -168,7 +168,6 @@ class Asking:
         return settled + (await self._request(left, done) if left else [])
 
     async def close(self) -> None:
-        """Close the verifier."""
         self._samples.close()
         if self._runner:
             await self._runner.close()
@@ -237,7 +236,6 @@ class Samples:
         self._file = self._index.journal.open("rb")
 
     def of(self, key: Key) -> dict[str, Any]:
-        """The record of a sample."""
         return self._index.rows(self._file, self._slice(key))[0]
 
     def steps(self, key: Key, verifier: str) -> list[float]:
@@ -246,7 +244,6 @@ class Samples:
         return list(record["steps"]) if record else []
 
     def close(self) -> None:
-        """Close the journal."""
         self._file.close()
 
     def _slice(self, key: Key) -> slice:

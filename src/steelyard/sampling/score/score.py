@@ -43,7 +43,6 @@ async def ascore(
     output: str | Path | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
-    at: str | None = None,
     local: bool = False,
     model: str | None = None,
     split: str | None = None,
@@ -65,8 +64,7 @@ async def ascore(
     >>> asyncio.run(sy.ascore("run", "logprob")).new
     8
     """
-    at = at if upstream is None else upstream  # `at` is the former name of `upstream`
-    order = ScoreOrder(verifier, at, local, model, split, context, column, key_env, max_failures, criteria)
+    order = ScoreOrder(verifier, upstream, local, model, split, context, column, key_env, max_failures, criteria)
     order.check(on_demand=bool(frugal))
     on_demand = frugal_rule(frugal, plan, order.name, answers, by_source=True)
     with opened_run(run, output, rename, layout, order.protocol) as opened:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from steelyard.sampling.verifiers.protocol import Protocol, RecordedProtocol
 from steelyard.tables.response_rows import LOG_PROBABILITIES, Rows, rows_of
 from steelyard.tables.sources.bundled_grid import is_grid
 
-MANY = 1000  # records per commit
 TABLES = {".parquet", ".pq", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".arrow", ".feather", ".eval"}
 NO_NAME = set("*?[")  # a pattern matches many files
 SUFFIXES = TABLES | {".gz", ".zst"}
@@ -93,9 +91,7 @@ def _check_same(source: Any, folder: Path, manifest: Manifest) -> None:
 def _filled(run: Run, rows: Rows) -> Run:
     """Write the missing rows to the journal."""
     try:
-        missing = (record for record in rows.records() if not run.has(record["question"], record["sample"]))
-        while records := list(islice(missing, MANY)):
-            run.add_now(records)
+        run.add_all(record for record in rows.records() if not run.has(record["question"], record["sample"]))
     except BaseException:
         run.close()
         raise
