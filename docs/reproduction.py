@@ -15,10 +15,10 @@ import polars as pl
 
 from steelyard.evaluation.paper.experiment import experiment_names
 from steelyard.evaluation.paper.grid_sources import GridSource
+from steelyard.evaluation.paper.pair_grid import Settings
 from steelyard.evaluation.paper.paper_tables import Shown, averaged
 from steelyard.evaluation.paper.reproduce import drawn
 from steelyard.evaluation.paper.run_experiments import DECIMALS, Cache, Result, run_experiments
-from steelyard.evaluation.paper.settings import Settings
 from steelyard.foundation.caching import cache_folder
 
 HERE = Path(__file__).parent

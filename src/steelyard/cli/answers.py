@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.engine_options import EngineName, Workers, folder_for
-from steelyard.cli.options import (
-    Answers,
-    Files,
-    Json,
-    LayoutName,
-    Overwrite,
-    Rename,
-    output_option,
-    renames,
-    source_of,
-    title_of,
-)
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent
@@ -30,8 +19,12 @@ from steelyard.foundation.store_address import Place, place_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from steelyard.answers.annotated import Reading
+    from steelyard.engine.read_answers import AnswersOfParts
+
 EXAMPLE = "Example: steelyard answers responses.jsonl --answers choice -o read.parquet"
 SHOWN, MOST_SHOWN = 15, 40
+Row = dict[str, Any]
 
 
 def _ends(rows: pl.DataFrame) -> list[dict[str, str]]:
@@ -42,20 +35,20 @@ def _ends(rows: pl.DataFrame) -> list[dict[str, str]]:
 
 
 def run(
-    files: Files,
-    answers: Answers = "auto",
+    files: opt.Files,
+    answers: opt.Answers = "auto",
     output: Annotated[
-        Path | None, output_option("the table with answer, rule and class; with --engine, a folder")
+        Path | None, opt.output_option("the table with answer, rule and class; with --engine, a folder")
     ] = None,
     unreadable: Annotated[
         bool, typer.Option("--only-unreadable", help="Show (and write) only the responses without a readable answer.")
     ] = False,
-    rename: Rename = None,
-    layout: LayoutName = None,
+    rename: opt.Rename = None,
+    layout: opt.LayoutName = None,
     engine: EngineName = None,
     workers: Workers = None,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    overwrite: opt.Overwrite = False,
+    json: opt.Json = False,
 ) -> None:
     """Show which answers were extracted from a file, by which rule, and which of them are equal."""
     import steelyard as sy
@@ -64,15 +57,15 @@ def run(
     folder = folder_for(files, output, engine, workers, overwrite)
     if folder and output and engine:
         _over_parts(
-            folder, place_of(output), engine, json, answers=answers, only_unreadable=unreadable, rename=renames(rename),
-            layout=layout, workers=workers,
+            folder, place_of(output), engine, json, answers=answers, only_unreadable=unreadable,
+            rename=opt.renames(rename), layout=layout, workers=workers,
         )  # fmt: skip
         return
     if output:
         check_output(output, ANSWERS, inputs=files, overwrite=overwrite)
-    with progress_bar(f"Reading {title_of(files)}") as progress:
+    with progress_bar(f"Reading {opt.title_of(files)}") as progress:
         found = sy.read_answers(
-            source_of(files), answers=answers, rename=renames(rename), layout=layout, progress=progress
+            opt.source_of(files), answers=answers, rename=opt.renames(rename), layout=layout, progress=progress
         )
     lost = found.table.filter(found.table["same_as"].is_null())
     if output:
@@ -96,16 +89,11 @@ def run(
             else "Not saved: add -o unreadable.parquet to keep them all."
         )
         return
-    _show_kind(found.kind, found.reason)
-    _show_rules(size, found.rules.to_dicts(), found.merged.height, found.merged.head(SHOWN).to_dicts())
-    part = percent(found.unreadable / size)
-    console.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
-    _show_cut(found.cut)
-    if found.unreadable:
-        named = shlex.join(str(place_of(file)) for file in files)
-        kind = f" --answers {shlex.quote(answers)}" if answers != "auto" else ""
-        console.say(f"To see them: steelyard answers {named}{kind} --only-unreadable")
-    _show_doubts(found.undecided, found.costly)
+    named = shlex.join(str(place_of(file)) for file in files)
+    kind = f" --answers {shlex.quote(answers)}" if answers != "auto" else ""
+    merged = found.merged.head(SHOWN).to_dicts()
+    hint = f"To see them: steelyard answers {named}{kind} --only-unreadable"
+    _show(found, size, found.rules.to_dicts(), found.merged.height, merged, hint)
     console.say(
         f"Table written to {place_of(output)}" if output else "Not saved: add -o read.parquet to keep the table."
     )
@@ -122,22 +110,15 @@ def _over_parts(folder: Place, output: Place, engine: str, json: bool, **options
     if json:
         console.as_json(summary)
         return
-    _show_kind(found.kind, found.reason)
-    _show_rules(found.responses, summary["rules"], found.classes, found.merged)
-    part = percent(found.unreadable / max(1, found.responses))
-    console.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
-    _show_cut(found.cut)
-    _show_doubts(found.undecided, found.costly)
+    _show(found, found.responses, summary["rules"], found.classes, found.merged)
     console.say(f"Tables written to {output}, one part per input part")
 
 
-def _show_kind(kind: str | None, reason: str | None) -> None:
-    """Print which kind the answers were read as, and why."""
-    console.say(f"{kind}: {reason or 'set with --answers'}")
-
-
-def _show_rules(size: int, rules: list[dict[str, Any]], classes: int, merged: list[dict[str, Any]]) -> None:
-    """Print how answers were read, and some that are the same in several spellings."""
+def _show(
+    found: Reading | AnswersOfParts, size: int, rules: list[Row], classes: int, merged: list[Row], hint: str = ""
+) -> None:
+    """Print how answers were read, some that are the same in several spellings, and those that are in doubt."""
+    console.say(f"{found.kind}: {found.reason or 'set with --answers'}")
     rows = [(each["rule"], f"{each['responses']:,}", percent(each["share"])) for each in rules]
     print_table(f"How {size:,} answers were read", ("rule", "responses", "%"), rows)
     merges = [
@@ -147,15 +128,13 @@ def _show_rules(size: int, rules: list[dict[str, Any]], classes: int, merged: li
     if merges:
         title = f"The same answer in several spellings: the first of {classes:,}"
         print_table(title, ("question", "responses", "spellings"), merges)
-
-
-def _show_cut(cut: int) -> None:
-    if cut:
-        console.say(f"{cut:,} of these were cut off by their length limit before they marked an answer.")
-
-
-def _show_doubts(undecided: int, costly: int) -> None:
-    if undecided:
-        console.say(f"{undecided:,} answers could not be compared in time and count as different answers.")
-    if costly:
-        console.say(f"{costly:,} answers are too long to parse and are compared as text.")
+    part = percent(found.unreadable / max(1, size))
+    console.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    if found.cut:
+        console.say(f"{found.cut:,} of these were cut off by their length limit before they marked an answer.")
+    if found.unreadable and hint:
+        console.say(hint)
+    if found.undecided:
+        console.say(f"{found.undecided:,} answers could not be compared in time and count as different answers.")
+    if found.costly:
+        console.say(f"{found.costly:,} answers are too long to parse and are compared as text.")

@@ -9,28 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import console
+from steelyard.cli import options as opt
+from steelyard.cli import sampling_options as sampling
 from steelyard.cli.ask_view import About, as_object, show_ballot, show_reading, show_turns, turns_object
 from steelyard.cli.completion import complete_prompt
 from steelyard.cli.costs import say_spent, spent_object
-from steelyard.cli.options import Json, Seed, n_option
 from steelyard.cli.progress_display import ServedProgress
-from steelyard.cli.sampling_options import (
-    PROMPT,
-    ConfirmAbove,
-    CriteriaFile,
-    DryRun,
-    FrugalRule,
-    KeyEnvs,
-    Models,
-    Temperature,
-    TokenPrice,
-    TopP,
-    Upstreams,
-    VerifierModel,
-    VerifierName,
-    VerifierUpstream,
-    upstream_options,
-)
 from steelyard.foundation.errors import SteelyardWarning
 
 EXAMPLE = (
@@ -41,47 +25,39 @@ EXAMPLE = (
 
 
 def run(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.", show_default=False)],
-    upstream: Upstreams,
-    model: Models = None,
-    n: Annotated[int | None, n_option("Drawn from each upstream. Default: from a 'plan-budget' plan, or 8")] = None,
+    question: Annotated[str, opt.argument("QUESTION", "The question, in quotes.")],
+    upstream: sampling.Upstreams,
+    model: sampling.Models = None,
+    n: Annotated[int | None, opt.n_option("Drawn from each upstream. Default: from a 'plan-budget' plan, or 8")] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(
+        opt.option(
             "--plan",
-            metavar="FILE",
-            help="Plan made by 'steelyard fit'; here on the score self_logprob, or one made by 'plan-budget'.",
-            show_default=False,
+            "FILE",
+            "Plan made by 'steelyard fit'; here on the score self_logprob, or one made by 'plan-budget'.",
         ),
     ] = None,
     prompt: Annotated[
-        str, typer.Option("--prompt", metavar="NAME|FILE", help=PROMPT, autocompletion=complete_prompt)
+        str, typer.Option("--prompt", metavar="NAME|FILE", help=sampling.PROMPT, autocompletion=complete_prompt)
     ] = "math",
-    temperature: Temperature = 0.7,
-    top_p: TopP = 0.9,
+    temperature: sampling.Temperature = 0.7,
+    top_p: sampling.TopP = 0.9,
     max_tokens: Annotated[
         int | None,
-        typer.Option(
-            "--max-tokens",
-            metavar="TOKENS",
-            help="Max tokens per sample. Default: 2048, or 512 with the embedded LLM.",
-            show_default=False,
-        ),
+        opt.option("--max-tokens", "TOKENS", "Max tokens per sample. Default: 2048, or 512 with the embedded LLM."),
     ] = None,
-    seed: Seed = 0,
-    key_env: KeyEnvs = None,
-    verifier: VerifierName = None,
-    verifier_upstream: VerifierUpstream = None,
-    verifier_model: VerifierModel = None,
-    criteria: CriteriaFile = None,
-    local: Annotated[
-        bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
-    ] = False,
-    frugal: FrugalRule = None,
-    price: TokenPrice = None,
-    dry_run: DryRun = False,
-    confirm_above: ConfirmAbove = None,
-    json: Json = False,
+    seed: opt.Seed = 0,
+    key_env: sampling.KeyEnvs = None,
+    verifier: sampling.VerifierName = None,
+    verifier_upstream: sampling.VerifierUpstream = None,
+    verifier_model: sampling.VerifierModel = None,
+    criteria: sampling.CriteriaFile = None,
+    local: sampling.LocalVerifier = False,
+    frugal: sampling.FrugalRule = None,
+    price: sampling.TokenPrice = None,
+    dry_run: sampling.DryRun = False,
+    confirm_above: sampling.ConfirmAbove = None,
+    json: opt.Json = False,
 ) -> None:
     """Sample one question many times, show the samples as they arrive, group their answers and vote."""
     from steelyard.cli.arrivals import arrivals
@@ -91,7 +67,7 @@ def run(
     from steelyard.sampling.command_estimates import estimate_ask
     from steelyard.sampling.verifiers.criteria import read_criteria
 
-    asked_of = upstream_options(upstream, model, key_env)
+    asked_of = sampling.upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])
     options: dict[str, Any] = {
         **asked_of, "n": n, "plan": plan, "prompt": prompt, "temperature": temperature, "top_p": top_p,

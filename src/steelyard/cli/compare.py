@@ -5,25 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.completion import complete_table
-from steelyard.cli.options import (
-    Answers,
-    Json,
-    Labels,
-    LayoutName,
-    Rename,
-    ScoreName,
-    Seed,
-    SourceName,
-    calibrate_option,
-    method_option,
-    n_option,
-    names,
-    renames,
-)
 from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent, points
 from steelyard.foundation.errors import SettingError
@@ -38,58 +22,52 @@ SHOWN = 10
 def run(
     a: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="Labelled responses for two methods; or the first of two plans, verdicts, responses or methods.",
-            show_default=False,
+        opt.argument(
+            "FILE",
+            "Labelled responses for two methods; or the first of two plans, verdicts, responses or methods.",
             autocompletion=complete_table,
         ),
     ],
-    b: Annotated[
-        str | None,
-        typer.Argument(metavar="[FILE]", help="The second plan, verdicts, responses or method.", show_default=False),
-    ] = None,
+    b: Annotated[str | None, opt.argument("[FILE]", "The second plan, verdicts, responses or method.")] = None,
     on: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With two: labelled responses for the methods or plans to vote on.",
-            show_default=False,
+        opt.option(
+            "--on",
+            "FILE",
+            "With two: labelled responses for the methods or plans to vote on.",
             autocompletion=complete_table,
         ),
     ] = None,
     method: Annotated[
         list[str] | None,
-        method_option(
+        opt.method_option(
             "Two to compare: logit,majority; or one for files of responses. Default: calibrated, or committee."
         ),
     ] = None,
-    score: ScoreName = None,
-    source: SourceName = None,
-    calibrate: Annotated[float, calibrate_option()] = 0.3,
-    n: Annotated[int | None, n_option("Uses the first N. Default: all")] = None,
-    answers: Answers = "auto",
-    labels: Labels = "majority",
-    rename: Rename = None,
-    layout: LayoutName = None,
-    seed: Seed = 0,
-    json: Json = False,
+    score: opt.ScoreName = None,
+    source: opt.SourceName = None,
+    calibrate: Annotated[float, opt.calibrate_option()] = 0.3,
+    n: Annotated[int | None, opt.n_option("Uses the first N. Default: all")] = None,
+    answers: opt.Answers = "auto",
+    labels: opt.Labels = "majority",
+    rename: opt.Rename = None,
+    layout: opt.LayoutName = None,
+    seed: opt.Seed = 0,
+    json: opt.Json = False,
 ) -> None:
     """Compare two voters on the same questions: which is better, by how much, and where they differ."""
+    from steelyard.evaluation.accuracy import as_columns
     from steelyard.evaluation.compare import compare
 
-    first, second, responses, voter = _what_to_compare(a, b, on, names(method) or [])
-    options = {"score": score, "source": source, "answers": answers, "rename": renames(rename), "layout": layout}
+    first, second, responses, voter = _what_to_compare(a, b, on, opt.names(method) or [])
+    options = {"score": score, "source": source, "answers": answers, "rename": opt.renames(rename), "layout": layout}
     options |= {"labels": labels}
     comparison = compare(first, second, on=responses, method=voter, calibrate=calibrate, seed=seed, n=n, **options)
     differing = comparison.differing()
     figures = {}
     if comparison.labelled:
         values = (*comparison.accuracies(seed), comparison.difference(seed))
-        figures = {
-            name: {"value": float(v), "se": v.se, "low": v.low, "high": v.high}
-            for name, v in zip(("a", "b", "difference"), values, strict=True)
-        }
+        figures = {name: as_columns(v, "value", "") for name, v in zip(("a", "b", "difference"), values, strict=True)}
     if json:
         sizes = {"questions": comparison.table.height, "differing": differing.to_dicts()}
         console.as_json({"names": list(comparison.names), **figures, **sizes})

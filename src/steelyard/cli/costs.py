@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from steelyard.cli import console
+from steelyard.foundation.errors import SettingError
 
 if TYPE_CHECKING:
     from steelyard.runs.token_usage import Usage
@@ -49,7 +50,6 @@ class Spending(NamedTuple):
 
 def check_spending(confirm_above: float | None, price: list[str] | None, upstream: str = "") -> Prices:
     """Read the prices of --upstream and of the verifier, without which --confirm-above cannot work."""
-    from steelyard.foundation.errors import SettingError
     from steelyard.sampling.llm.prices import VERIFIER, check_price_names, read_prices
     from steelyard.sampling.llm.upstreams import names_of
 
@@ -84,7 +84,6 @@ def _show_estimate(estimates: Mapping[str, Estimate], spending: Spending, unit: 
 
 def _confirm(estimates: Mapping[str, Estimate], spending: Spending, subject: str, hint: str) -> None:
     """Return if the cost, with that of a probe, is unlikely to exceed the limit, or if the user confirms it."""
-    from steelyard.foundation.errors import SettingError
     from steelyard.sampling.cost_estimate import exactly
     from steelyard.sampling.llm.prices import currency_of
 
@@ -143,8 +142,6 @@ def _money(cost: Range) -> str:
 
 def estimate_options(dry_run: bool, confirm_above: float | None, probe: int | None, **others: Any) -> bool:
     """Whether to estimate first; refuse options that an estimate does not support."""
-    from steelyard.foundation.errors import SettingError
-
     estimating = dry_run or confirm_above is not None or probe is not None
     for name, value in others.items():
         if estimating and value is not None:

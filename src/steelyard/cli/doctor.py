@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli import console
+from steelyard.cli import sampling_options as sampling
 from steelyard.cli.engine_options import EngineName
 from steelyard.cli.options import Json, output_option
-from steelyard.cli.sampling_options import (
-    AnyUpstreams,
-    KeyEnvs,
-    Models,
-    VerifierModel,
-    VerifierName,
-    VerifierUpstream,
-    upstream_options,
-)
 
 if TYPE_CHECKING:
     from steelyard.cli.config import Default
@@ -32,13 +24,13 @@ COLOURS = {"ok": "\x1b[32m", "note": "\x1b[33m", "red": "\x1b[31m"}
 
 def run(
     context: typer.Context,
-    upstream: AnyUpstreams = None,
-    model: Models = None,
-    verifier: VerifierName = None,
-    verifier_upstream: VerifierUpstream = None,
-    verifier_model: VerifierModel = None,
+    upstream: sampling.AnyUpstreams = None,
+    model: sampling.Models = None,
+    verifier: sampling.VerifierName = None,
+    verifier_upstream: sampling.VerifierUpstream = None,
+    verifier_model: sampling.VerifierModel = None,
     output: Annotated[Path, output_option("the folder for future runs", "FOLDER", show_default=True)] = Path(),
-    key_env: KeyEnvs = None,
+    key_env: sampling.KeyEnvs = None,
     engine: EngineName = None,
     json: Json = False,
 ) -> None:
@@ -47,12 +39,14 @@ def run(
 
     findings = [*_settings(context.obj or [])]
     findings += doctor(
-        **upstream_options(upstream or [], model, key_env), verifier=verifier, verifier_upstream=verifier_upstream,
-        verifier_model=verifier_model, output=output, engine=engine,
+        **sampling.upstream_options(upstream or [], model, key_env), verifier=verifier,
+        verifier_upstream=verifier_upstream, verifier_model=verifier_model, output=output, engine=engine,
     )  # fmt: skip
     red = sum(finding.status == "red" for finding in findings)
     if json:
-        console.as_json({"ok": not red, "checks": [_as_object(finding) for finding in findings]})
+        checks = [vars(finding) for finding in findings]  # they name an upstream where there are several
+        checks = [{key: value for key, value in each.items() if key != "upstream" or value} for each in checks]
+        console.as_json({"ok": not red, "checks": checks})
     else:
         section = ""
         for finding in findings:
@@ -77,11 +71,6 @@ def _settings(given: list[Default]) -> Iterator[Finding]:
         values = {each.key: each.value for each in given if each.origin == origin}
         told = ", ".join(f"{key} = {value}" for key, value in values.items())
         yield Finding("settings", GOOD, f"{origin.replace(where.name, str(where))}: {told}")
-
-
-def _as_object(finding: Finding) -> dict[str, str]:
-    """A finding as JSON has it; it names an upstream where there are several."""
-    return {key: value for key, value in vars(finding).items() if key != "upstream" or value}
 
 
 def _say(finding: Finding) -> None:

@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from steelyard.cli import options as opt
 from steelyard.cli.progress_display import live, progress_bar, sentence
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.store_address import Place, place_of
@@ -23,30 +22,24 @@ LOG = "progress.log"
 EVERY = 30.0  # seconds between lines of the log, unless a part is finished
 EngineName = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
         "--engine",
-        metavar="NAME",
-        help="Run in parallel with ray, ray:ADDRESS (a cluster) or processes:2. Default: this process only.",
-        show_default=False,
+        "NAME",
+        "Run in parallel with ray, ray:ADDRESS (a cluster) or processes:2. Default: this process only.",
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(
-        "--workers",
-        metavar="COUNT",
-        help="With --engine: number of parts processed at once. Default: as many as fit.",
-        min=1,
-        show_default=False,
+    opt.option(
+        "--workers", "COUNT", "With --engine: number of parts processed at once. Default: as many as fit.", min=1
     ),
 ]
 WorkerRange = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
         "--workers",
-        metavar="COUNT",
-        help="With --engine: number of parts processed at once, or a range such as 2:8. Default: as many as fit.",
-        show_default=False,
+        "COUNT",
+        "With --engine: number of parts processed at once, or a range such as 2:8. Default: as many as fit.",
     ),
 ]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.engine_options import EngineName, Workers, check_engine, measured_by
 from steelyard.cli.evaluate_view import (
     check_frugal,
@@ -17,25 +18,6 @@ from steelyard.cli.evaluate_view import (
     show_frugal,
     show_replay,
     warn_of_accuracy,
-)
-from steelyard.cli.options import (
-    Answers,
-    Files,
-    Json,
-    Labels,
-    LayoutName,
-    Rename,
-    ScoreName,
-    Seed,
-    SourceName,
-    calibrate_option,
-    method_option,
-    n_option,
-    names,
-    numbers,
-    renames,
-    source_of,
-    title_of,
 )
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.sampling_options import ScorePrice
@@ -55,14 +37,13 @@ EXAMPLE = (
 
 
 def run(
-    files: Files,
-    score: ScoreName = None,
-    source: SourceName = None,
-    calibrate: Annotated[float | None, calibrate_option("Default: 0.3.")] = None,
-    n: Annotated[str | None, n_option("Several: 1,2,4. Default: powers of two, and all samples")] = None,
+    files: opt.Files,
+    score: opt.ScoreName = None,
+    source: opt.SourceName = None,
+    calibrate: Annotated[float | None, opt.calibrate_option("Default: 0.3.")] = None,
+    n: Annotated[str | None, opt.n_option("Several: 1,2,4. Default: powers of two, and all samples")] = None,
     method: Annotated[
-        list[str] | None,
-        method_option("Repeatable, or several with commas: majority,logit. Default: all."),
+        list[str] | None, opt.method_option("Repeatable, or several with commas: majority,logit. Default: all.")
     ] = None,
     resamples: Annotated[
         int | None,
@@ -73,42 +54,42 @@ def run(
     ] = None,
     frugal: Annotated[
         str | None,
-        typer.Option(
-            metavar="RULE",
-            help="Score on demand: replay exact (changes no verdict) or expected (scores worth their price).",
-            show_default=False,
+        opt.option(
+            "--frugal",
+            "RULE",
+            "Score on demand: replay exact (changes no verdict) or expected (scores worth their price).",
         ),
     ] = None,
     price_score: ScorePrice = None,
     plan: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Plan made by 'steelyard fit'. Instead of measuring methods, replay its cascade on questions it was "
+        opt.option(
+            "--plan",
+            "FILE",
+            "Plan made by 'steelyard fit'. Instead of measuring methods, replay its cascade on questions it was "
             "not learned on.",
-            show_default=False,
         ),
     ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=PRICE",
-            help="Price of a million tokens of each source, such as gpt=10,llama=0.1. Or sample=COLUMN, a column of "
+        opt.option(
+            "--price",
+            "NAME=PRICE",
+            "Price of a million tokens of each source, such as gpt=10,llama=0.1. Or sample=COLUMN, a column of "
             "costs. With --plan. Default: the plan's.",
-            show_default=False,
         ),
     ] = None,
     shuffle_scores: Annotated[
         bool, typer.Option("--shuffle-scores", help="Control experiment: shuffle the test scores.")
     ] = False,
-    answers: Answers = "auto",
-    labels: Labels = "majority",
-    rename: Rename = None,
-    layout: LayoutName = None,
-    seed: Seed = 0,
+    answers: opt.Answers = "auto",
+    labels: opt.Labels = "majority",
+    rename: opt.Rename = None,
+    layout: opt.LayoutName = None,
+    seed: opt.Seed = 0,
     engine: EngineName = None,
     workers: Workers = None,
-    json: Json = False,
+    json: opt.Json = False,
 ) -> None:
     """Fit each method on some of the questions and measure it on the rest."""
     import steelyard as sy
@@ -120,26 +101,26 @@ def run(
 
     source = source or source_of_run(files)
     reading: dict[str, Any] = {
-        "score": score, "source": source, "rename": renames(rename), "layout": layout, "answers": answers,
+        "score": score, "source": source, "rename": opt.renames(rename), "layout": layout, "answers": answers,
         "labels": labels,
     }  # fmt: skip
     if plan is not None:
         beside = {"calibrate": calibrate is not None, "resamples": resamples is not None, "frugal": frugal}
         beside |= {"price_score": price_score is not None, "engine": engine}
         refuse_beside_plan(method=method, n=n, shuffle_scores=shuffle_scores, **beside)
-        show_replay(replay(files, plan, names(price), seed=seed, **reading), json)
+        show_replay(replay(files, plan, opt.names(price), seed=seed, **reading), json)
         return
     if price is not None:
         raise sy.SettingError("--price needs a plan with a cascade: add --plan plan.json")
     check_engine(engine, workers, files, frugal)
-    chosen = names(method)
+    chosen = opt.names(method)
     check_frugal(frugal, price_score)
     if frugal is not None and chosen is None:
         chosen = ["calibrated"]
     scored = any(sy.method_class(name).scored for name in chosen) if chosen is not None else source is None
-    with progress_bar(f"Reading {title_of(files)}") as counted:
+    with progress_bar(f"Reading {opt.title_of(files)}") as counted:
         read = sy.read(
-            source_of(files), **reading, need_score=scored, texts=frugal is not None, progress=counted
+            opt.source_of(files), **reading, need_score=scored, texts=frugal is not None, progress=counted
         )  # fmt: skip
     pool = need_labels(read)
     if chosen is None and score == NO_SCORE:
@@ -154,11 +135,14 @@ def run(
     if frugal is not None:
         prices = {} if price_score is None else {"price": price_score}
         with progress_bar("Replaying"):
-            replayed = evaluate_frugal(chosen or [], cal, test, frugal, n=numbers(n), seed=seed, **prices)
+            replayed = evaluate_frugal(chosen or [], cal, test, frugal, n=opt.numbers(n), seed=seed, **prices)
         show_frugal(replayed, {"rule": frugal, **sizes, "score": pool.origin.score}, json)
         return
     draws = resamples if resamples is not None else max(3, min(100, ENOUGH // test.n_responses))
-    listed, drawn = all_methods(cal) if chosen is None else chosen, {"n": numbers(n), "resamples": draws, "seed": seed}
+    listed, drawn = (
+        all_methods(cal) if chosen is None else chosen,
+        {"n": opt.numbers(n), "resamples": draws, "seed": seed},
+    )
     if engine is None:
         result, trust = _measured(listed, cal, test, **drawn)
     else:
@@ -193,7 +177,7 @@ def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int,
 def _changes(methods: list[str], cal: LabelledPool, test: LabelledPool) -> dict[str, str]:
     """What the default and a committee learned, and how many test verdicts they change against the majority vote."""
     import steelyard as sy
-    from steelyard.evaluation.calibration_gain import plan_changes
+    from steelyard.evaluation.method_tables import plan_changes
     from steelyard.voting.methods.base.assessable import Assessable
 
     fitted = [sy.method_class(name)() for name in methods if issubclass(sy.method_class(name), Assessable)]

@@ -11,7 +11,7 @@ from steelyard.cli.options import source_of, title_of
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent, points
-from steelyard.foundation.errors import SettingError
+from steelyard.foundation.errors import SettingError, did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,16 +41,8 @@ def show_frugal(result: pl.DataFrame, facts: dict[str, Any], json: bool) -> None
         for row in result.iter_rows(named=True)
     ]
     heads = (
-        "method",
-        "n",
-        "scored %",
-        "accuracy %",
-        "all scores",
-        "gain on majority",
-        "changed",
-        "ECE",
-        "of all scores",
-    )
+        "method", "n", "scored %", "accuracy %", "all scores", "gain on majority", "changed", "ECE", "of all scores",
+    )  # fmt: skip
     title = (
         f"Asking by {facts['rule']}: {facts['test_questions']} test questions, {facts['calibration_questions']} others"
     )
@@ -65,7 +57,6 @@ def show_frugal(result: pl.DataFrame, facts: dict[str, Any], json: bool) -> None
 def check_frugal(rule: str | None, price: float | None) -> None:
     """Refuse a rule that there is not, and a price without a rule that reads it, before any file is read."""
     from steelyard.evaluation.scores_on_demand import check_price
-    from steelyard.foundation.errors import SettingError, did_you_mean
     from steelyard.voting.on_demand import asking_names
 
     known = asking_names()
@@ -139,14 +130,10 @@ def show_replay(replayed: CascadeReplay, json: bool) -> None:
 
 def warn_of_accuracy(pool: LabelledPool) -> None:
     """Point to the page in one line where many answers are unreadable, or the vote is worse than one response."""
-    signs = [sign for sign in (_unreadable(pool), _below_one(pool)) if sign]
-    if signs:
-        console.note(f"{' and '.join(signs)}: if the accuracy looks wrong, go through the checks in {PAGE}")
-
-
-def _unreadable(pool: LabelledPool) -> str:
     share = 1 - float(pool.readable.mean())
-    return f"{percent(share)} % of the responses have no readable answer" if share > MAX_SHARE else ""
+    unreadable = f"{percent(share)} % of the responses have no readable answer" if share > MAX_SHARE else ""
+    if signs := [sign for sign in (unreadable, _below_one(pool)) if sign]:
+        console.note(f"{' and '.join(signs)}: if the accuracy looks wrong, go through the checks in {PAGE}")
 
 
 def _below_one(pool: LabelledPool) -> str:

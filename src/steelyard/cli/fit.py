@@ -7,31 +7,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.evaluate_view import check_frugal
 from steelyard.cli.methods import settings_from
-from steelyard.cli.options import (
-    Answers,
-    Files,
-    Json,
-    Labels,
-    LayoutName,
-    Overwrite,
-    Rename,
-    ScoreName,
-    Seed,
-    SourceName,
-    calibrate_option,
-    method_option,
-    n_option,
-    one_name,
-    output_option,
-    renames,
-    source_of,
-    title_of,
-)
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.sampling_options import ScorePrice
 from steelyard.cli.text_tables import print_mix, print_table, print_weights
@@ -46,48 +25,45 @@ FOR_SOURCES = "committee"
 
 
 def run(
-    files: Files,
-    method: Annotated[list[str] | None, method_option("Default: calibrated, or committee with --source.")] = None,
+    files: opt.Files,
+    method: Annotated[list[str] | None, opt.method_option("Default: calibrated, or committee with --source.")] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Setting of the method; may be repeated. 'steelyard methods NAME' lists them.",
-            show_default=False,
+        opt.option(
+            "--set", "KEY=VALUE", "Setting of the method; may be repeated. 'steelyard methods NAME' lists them."
         ),
     ] = None,
-    score: ScoreName = None,
-    source: SourceName = None,
+    score: opt.ScoreName = None,
+    source: opt.SourceName = None,
     unlabelled: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Unlabelled responses: a committee with few labels also learns from which sources agree.",
-            show_default=False,
+        opt.option(
+            "--unlabelled",
+            "FILE",
+            "Unlabelled responses: a committee with few labels also learns from which sources agree.",
         ),
     ] = None,
     frugal: Annotated[
         str | None,
-        typer.Option(
-            metavar="RULE",
-            help="Score on demand: learn which scores expected can skip, or the confidence of verdicts by exact.",
-            show_default=False,
+        opt.option(
+            "--frugal",
+            "RULE",
+            "Score on demand: learn which scores expected can skip, or the confidence of verdicts by exact.",
         ),
     ] = None,
     price_score: ScorePrice = None,
-    output: Annotated[Path | None, output_option("the plan (.json)")] = None,
-    n: Annotated[int | None, n_option("Uses the first N; choose the N of your deployment. Default: all")] = None,
+    output: Annotated[Path | None, opt.output_option("the plan (.json)")] = None,
+    n: Annotated[int | None, opt.n_option("Uses the first N; choose the N of your deployment. Default: all")] = None,
     calibrate: Annotated[
-        float, calibrate_option("All by default here: fit tests nothing, and the plan is for new questions.")
+        float, opt.calibrate_option("All by default here: fit tests nothing, and the plan is for new questions.")
     ] = 1.0,
-    answers: Answers = "auto",
-    labels: Labels = "majority",
-    rename: Rename = None,
-    layout: LayoutName = None,
-    seed: Seed = 0,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    answers: opt.Answers = "auto",
+    labels: opt.Labels = "majority",
+    rename: opt.Rename = None,
+    layout: opt.LayoutName = None,
+    seed: opt.Seed = 0,
+    overwrite: opt.Overwrite = False,
+    json: opt.Json = False,
 ) -> None:
     """Learn from a labelled file what a score is worth, and save it as a plan."""
     import steelyard as sy
@@ -99,7 +75,7 @@ def run(
 
     check_frugal(frugal, price_score)
     source = source or source_of_run(files)
-    named = one_name(method, "--method")
+    named = opt.one_name(method, "--method")
     name = named or (DEFAULT if source is None else FOR_SOURCES)
     kind = sy.method_class(name)
     seeded = {"seed": seed} if "seed" in kind().settings() else {}
@@ -108,15 +84,16 @@ def run(
         raise sy.SettingError(f"{name} is an oracle: it reads labels when it votes; measure it with 'evaluate'")
     if output:
         check_output(output, PLAN, inputs=[*files, unlabelled], overwrite=overwrite)
-    with progress_bar(f"Reading {title_of(files)}") as progress:
-        options: dict[str, Any] = {"source": source, "rename": renames(rename), "layout": layout, "answers": answers}
-        options |= {"labels": labels}
+    with progress_bar(f"Reading {opt.title_of(files)}") as progress:
+        options: dict[str, Any] = {
+            "source": source, "rename": opt.renames(rename), "layout": layout, "answers": answers, "labels": labels,
+        }  # fmt: skip
         reads: dict[str, Any] = {"need_score": voter.scored, "texts": frugal is not None, "progress": progress}
-        named_files = source_of(files)
-        table = labelled_questions(named_files, layout=layout, rename=renames(rename))
+        named_files = opt.source_of(files)
+        table = labelled_questions(named_files, layout=layout, rename=opt.renames(rename))
         named_so = options if table is named_files else options | {"rename": {}, "layout": None}
         pool = sy.read(table, score=score, **reads, **named_so)
-        pool = replace(pool, origin=replace(pool.origin, rename=tuple(renames(rename).items())))
+        pool = replace(pool, origin=replace(pool.origin, rename=tuple(opt.renames(rename).items())))
     more = _unlabelled(voter, unlabelled, options | {"answers": pool.origin.answers})
     if calibrate != 1.0:
         pool = pool.split(calibrate, seed=seed)[0]
@@ -135,7 +112,7 @@ def run(
     if learned:
         console.tell(learned["explained"])
         console.say()
-    _show(voter, learned, title_of(files), pool)
+    _show(voter, learned, opt.title_of(files), pool)
     console.say(f"Plan written to {output}" if output else "Not saved: add -o plan.json to keep this plan.")
     if output:
         console.say(f"Next: steelyard vote FILE --plan {shlex.quote(str(output))} -o verdicts.parquet")
@@ -222,7 +199,7 @@ def _seen(pool: Pool) -> tuple[float, float]:
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
     """What a method that can be assessed gains on questions it was not fitted on, and what more labels would bring."""
     from steelyard import LabelledPool
-    from steelyard.evaluation.calibration_gain import learning_curve
+    from steelyard.evaluation.method_tables import learning_curve
     from steelyard.voting.methods.base.assessable import Assessable
 
     if not isinstance(voter, Assessable) or not isinstance(pool, LabelledPool):

@@ -6,19 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.engine_options import EngineName, Workers, no_overwrite
-from steelyard.cli.options import (
-    Files,
-    Json,
-    LayoutName,
-    Overwrite,
-    Rename,
-    output_option,
-    parts_option,
-    renames,
-    source_of,
-    title_of,
-)
 from steelyard.cli.progress_display import progress_bar
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.store_address import place_of
@@ -27,15 +16,15 @@ EXAMPLE = "Example: steelyard import samples_gsm8k_*.jsonl -o table.parquet"
 
 
 def run(
-    files: Files,
-    output: Annotated[Path, output_option("the table (.parquet, .jsonl, .csv, .arrow); with --engine, a folder")],
-    layout: LayoutName = None,
-    rename: Rename = None,
+    files: opt.Files,
+    output: Annotated[Path, opt.output_option("the table (.parquet, .jsonl, .csv, .arrow); with --engine, a folder")],
+    layout: opt.LayoutName = None,
+    rename: opt.Rename = None,
     engine: EngineName = None,
     workers: Workers = None,
-    parts: Annotated[int | None, parts_option("with --engine only")] = None,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    parts: Annotated[int | None, opt.parts_option("with --engine only")] = None,
+    overwrite: opt.Overwrite = False,
+    json: opt.Json = False,
 ) -> None:
     """Convert files of any layout to one table with one row per response."""
     from steelyard.tables.response_rows import import_table
@@ -43,12 +32,12 @@ def run(
 
     if engine is not None:
         no_overwrite(overwrite)
-        _over_parts(files, output, engine, parts, json, layout=layout, rename=renames(rename), workers=workers)
+        _over_parts(files, output, engine, parts, json, layout=layout, rename=opt.renames(rename), workers=workers)
         return
     if parts is not None or workers is not None:
         raise SettingError("--parts and --workers need an engine: add --engine, or use 'steelyard partition'")
     check_output(output, inputs=files, overwrite=overwrite)
-    table = import_table(source_of(files), layout=layout, rename=renames(rename))
+    table = import_table(opt.source_of(files), layout=layout, rename=opt.renames(rename))
     put(table, output)
     _tell(output, json, table.height, table["question"].n_unique(), table.columns)
 
@@ -60,7 +49,7 @@ def _over_parts(files: list[Path], output: Path, engine: str, parts: int | None,
 
     if parts is None:
         raise SettingError("--engine writes a folder of parts: set how many with --parts, such as --parts 64")
-    with progress_bar(f"Reading {title_of(files)}") as progress:
+    with progress_bar(f"Reading {opt.title_of(files)}") as progress:
         found = import_parts(files, place_of(output), parts, engine_of(engine), progress=progress, **options)
     _tell(output, json, sum(found.rows), found.made["questions"], list(found.columns))
 

@@ -8,57 +8,52 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.completion import (
-    complete_kind,
-    complete_layout,
-    complete_method,
-    complete_table,
-)
+from steelyard.cli.completion import complete_kind, complete_layout, complete_method, complete_table
 from steelyard.foundation.errors import SettingError
+
+
+def option(name: str, metavar: str, meaning: str, **more: Any) -> Any:
+    """An option with a value; its help says what the default is, if it has one."""
+    return typer.Option(name, metavar=metavar, help=meaning, show_default=False, **more)
+
+
+def argument(metavar: str, meaning: str, **more: Any) -> Any:
+    """An argument; its help says what the default is, if it has one."""
+    return typer.Argument(metavar=metavar, help=meaning, show_default=False, **more)
+
 
 Files = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="FILE...",
-        help="Responses: files of the same layout, a folder, a run, - for stdin, or grid:LLM/VERIFIER.",
-        show_default=False,
+    argument(
+        "FILE...",
+        "Responses: files of the same layout, a folder, a run, - for stdin, or grid:LLM/VERIFIER.",
         autocompletion=complete_table,
     ),
 ]
 ScoreName = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--score",
-        metavar="COLUMN",
-        help="Score column; prm:min reduces step scores, sigmoid(prm) reads logits, prm:*+self mixes several.",
-        show_default=False,
+        "COLUMN",
+        "Score column; prm:min reduces step scores, sigmoid(prm) reads logits, prm:*+self mixes several.",
     ),
 ]
 SourceName = Annotated[
     str | None,
-    typer.Option(
-        "--source",
-        metavar="COLUMN",
-        help="Column with the source of each response, such as llm; each source gets its own weight.",
-        show_default=False,
+    option(
+        "--source", "COLUMN", "Column with the source of each response, such as llm; each source gets its own weight."
     ),
 ]
 Rename = Annotated[
     list[str] | None,
-    typer.Option(
-        "--rename",
-        metavar="THEIRS=OURS",
-        help="Rename column THEIRS to OURS while reading, as in question_id=question.",
-        show_default=False,
-    ),
+    option("--rename", "THEIRS=OURS", "Rename column THEIRS to OURS while reading, as in question_id=question."),
 ]
 LayoutName = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--layout",
-        metavar="NAME",
-        help="Layout of the file; 'steelyard layouts' lists them. Default: detected.",
-        show_default=False,
+        "NAME",
+        "Layout of the file; 'steelyard layouts' lists them. Default: detected.",
         autocompletion=complete_layout,
     ),
 ]
@@ -74,19 +69,13 @@ Labels = Annotated[
         "strict rejects the file.",
     ),
 ]
-ANSWERS_BY_PROMPT = typer.Option(
+ANSWERS_BY_PROMPT = option(
     "--answers",
-    metavar="KIND",
-    help=f"{KIND} Default: the kind of the prompt, or else of the gold answers.",
-    show_default=False,
+    "KIND",
+    f"{KIND} Default: the kind of the prompt, or else of the gold answers.",
     autocompletion=complete_kind,
 )
-Plan = Annotated[
-    Path | None,
-    typer.Option(
-        "--plan", metavar="FILE", help="Plan made by 'steelyard fit'. Without one, use --method.", show_default=False
-    ),
-]
+Plan = Annotated[Path | None, option("--plan", "FILE", "Plan made by 'steelyard fit'. Without one, use --method.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Also replace a file that Steelyard did not write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 SEED = "Random seed."
@@ -105,9 +94,7 @@ def output_option(what: str, metavar: str = "FILE", *, show_default: bool = Fals
 
 def parts_option(more: str) -> Any:
     """The option --parts, with what a verb does with it."""
-    return typer.Option(
-        "--parts", metavar="COUNT", help=f"Number of parts to create; {more}.", min=1, show_default=False
-    )
+    return option("--parts", "COUNT", f"Number of parts to create; {more}.", min=1)
 
 
 def calibrate_option(why: str = "") -> Any:
@@ -121,12 +108,8 @@ def calibrate_option(why: str = "") -> Any:
 
 def method_option(more: str) -> Any:
     """The option --method, with what a verb does with it; it may be repeated and hold several names."""
-    return typer.Option(
-        "--method",
-        metavar="NAME",
-        help=f"Voting method; 'steelyard methods' lists them. {more}",
-        show_default=False,
-        autocompletion=complete_method,
+    return option(
+        "--method", "NAME", f"Voting method; 'steelyard methods' lists them. {more}", autocompletion=complete_method
     )
 
 

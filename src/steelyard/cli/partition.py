@@ -7,17 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from steelyard.cli import console
-from steelyard.cli.options import (
-    Files,
-    Json,
-    LayoutName,
-    Rename,
-    output_option,
-    parts_option,
-    renames,
-    source_of,
-    title_of,
-)
+from steelyard.cli import options as opt
 from steelyard.cli.progress_display import progress_bar
 from steelyard.foundation.store_address import place_of
 
@@ -25,18 +15,22 @@ EXAMPLE = "Example: steelyard partition responses/*.parquet -o parts --parts 64"
 
 
 def run(
-    files: Files,
-    output: Annotated[Path, output_option("the folder of parts, or an address such as s3://bucket/parts", "FOLDER")],
-    parts: Annotated[int, parts_option("1 to 10 million rows per part work well")],
-    layout: LayoutName = None,
-    rename: Rename = None,
-    json: Json = False,
+    files: opt.Files,
+    output: Annotated[
+        Path, opt.output_option("the folder of parts, or an address such as s3://bucket/parts", "FOLDER")
+    ],
+    parts: Annotated[int, opt.parts_option("1 to 10 million rows per part work well")],
+    layout: opt.LayoutName = None,
+    rename: opt.Rename = None,
+    json: opt.Json = False,
 ) -> None:
     """Split a table of any size into parts by question, for 'vote --engine'; memory use is constant."""
     from steelyard.tables.partitioning import partition
 
-    with progress_bar(f"Reading {title_of(files)}") as progress:
-        made = partition(source_of(files), output, parts, layout=layout, rename=renames(rename), progress=progress)
+    with progress_bar(f"Reading {opt.title_of(files)}") as progress:
+        made = partition(
+            opt.source_of(files), output, parts, layout=layout, rename=opt.renames(rename), progress=progress
+        )
     sizes = {"responses": sum(made.rows), "questions": made.made["questions"], "parts": made.parts}
     sizes |= {"largest_part": max(made.rows), "columns": list(made.columns)}
     if json:

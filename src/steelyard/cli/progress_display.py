@@ -25,7 +25,14 @@ def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that shows the share of work done: a bar on a terminal, a line now and then in a log."""
     what = plain(what)
     if not sys.stderr.isatty():
-        yield _share_lines(what)
+        line, end = LogInterval(QUIET), TimeLeft()
+
+        def show(share: float) -> None:
+            left = end.at(share)
+            if line.due(left):
+                aside(f"{what}: {100 * share:.0f} %{time_left_text(left)}")
+
+        yield show
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -56,23 +63,12 @@ def spinner(what: str) -> Iterator[Callable[[float], None]]:
         yield lambda seconds: status.update(f"{escape(what)}: {seconds:.1f} s")
 
 
-def _share_lines(what: str) -> Callable[[float], None]:
-    """Print to stderr how long the work will take, as soon as that is known, and how far it is now and then."""
-    line, end = LogInterval(QUIET), TimeLeft()
-
-    def show(share: float) -> None:
-        left = end.at(share)
-        if line.due(left):
-            aside(f"{what}: {100 * share:.0f} %{time_left_text(left)}")
-
-    return show
-
-
 @contextmanager
 def live(what: str) -> Iterator[Callable[[Progress], None]]:
     """Yield a function that shows the progress of a job."""
     if not sys.stderr.isatty():
-        yield _status_lines(what)
+        line = LogInterval(QUIET)
+        yield lambda progress: aside(f"{what}: {sentence(progress)}") if line.due(progress.seconds_left) else None
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
@@ -91,17 +87,6 @@ def live(what: str) -> Iterator[Callable[[Progress], None]]:
             bar.update(task, total=progress.wanted, completed=there, says=plain(sentence(progress)))
 
         yield show
-
-
-def _status_lines(what: str) -> Callable[[Progress], None]:
-    """Print how long it will take as soon as that is known, and a line now and then."""
-    line = LogInterval(QUIET)
-
-    def show(progress: Progress) -> None:
-        if line.due(progress.seconds_left):
-            aside(f"{what}: {sentence(progress)}")
-
-    return show
 
 
 def sentence(progress: Progress) -> str:

@@ -5,26 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.completion import complete_table
-from steelyard.cli.options import (
-    Answers,
-    Json,
-    Labels,
-    LayoutName,
-    Overwrite,
-    Rename,
-    ScoreName,
-    Seed,
-    SourceName,
-    calibrate_option,
-    method_option,
-    one_name,
-    output_option,
-    renames,
-)
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.sampling_options import PriceResponse
 
@@ -34,38 +17,34 @@ EXAMPLE = "Example: steelyard report labelled.parquet --score prm -o report.html
 def run(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="Labelled tables of responses, run folders, or grid:LLM/VERIFIER.",
-            show_default=False,
-            autocompletion=complete_table,
+        opt.argument(
+            "FILE...", "Labelled tables of responses, run folders, or grid:LLM/VERIFIER.", autocompletion=complete_table
         ),
     ],
-    output: Annotated[Path, output_option("the report (.html)", show_default=True)] = Path("report.html"),
+    output: Annotated[Path, opt.output_option("the report (.html)", show_default=True)] = Path("report.html"),
     method: Annotated[
-        list[str] | None, method_option("The one to report on. Default: calibrated, or committee with --source.")
+        list[str] | None, opt.method_option("The one to report on. Default: calibrated, or committee with --source.")
     ] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(
+        opt.option(
             "--plan",
-            metavar="FILE",
-            help="Plan made by 'steelyard fit': the report covers its verdicts and the scores that it requested. "
+            "FILE",
+            "Plan made by 'steelyard fit': the report covers its verdicts and the scores that it requested. "
             "Default for a run scored with --frugal: the plan used for scoring.",
-            show_default=False,
         ),
     ] = None,
     price_response: PriceResponse = None,
-    score: ScoreName = None,
-    source: SourceName = None,
-    calibrate: Annotated[float, calibrate_option()] = 0.3,
-    answers: Answers = "auto",
-    labels: Labels = "majority",
-    rename: Rename = None,
-    layout: LayoutName = None,
-    seed: Seed = 0,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    score: opt.ScoreName = None,
+    source: opt.SourceName = None,
+    calibrate: Annotated[float, opt.calibrate_option()] = 0.3,
+    answers: opt.Answers = "auto",
+    labels: opt.Labels = "majority",
+    rename: opt.Rename = None,
+    layout: opt.LayoutName = None,
+    seed: opt.Seed = 0,
+    overwrite: opt.Overwrite = False,
+    json: opt.Json = False,
 ) -> None:
     """Write an HTML report on what calibration gains on labelled files; it works offline."""
     from steelyard.evaluation.reports.page import reported
@@ -74,8 +53,8 @@ def run(
     source = source or source_of_run(files)
     with progress_bar("Measuring") as progress:
         made = reported(
-            files, output, score=score, source=source, method=one_name(method, "--method"), plan=plan,
-            price_response=price_response, calibrate=calibrate, seed=seed, rename=renames(rename), layout=layout,
+            files, output, score=score, source=source, method=opt.one_name(method, "--method"), plan=plan,
+            price_response=price_response, calibrate=calibrate, seed=seed, rename=opt.renames(rename), layout=layout,
             answers=answers, labels=labels, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     if json:

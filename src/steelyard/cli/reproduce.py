@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.completion import complete_experiment
-from steelyard.cli.options import Json, Overwrite, Seed, output_option
 from steelyard.cli.progress_display import progress_bar
 
 EXAMPLE = "Example: steelyard reproduce all --quick -o reproduction\n\nExample: steelyard reproduce table1 fig-offset"
@@ -21,26 +21,21 @@ FOLDER = Path("reproduction")
 def run(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...",
-            help="What to reproduce, or all. Default: list what is available.",
-            show_default=False,
+        opt.argument(
+            "[NAME]...",
+            "What to reproduce, or all. Default: list what is available.",
             autocompletion=complete_experiment,
         ),
     ] = None,
     grid: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder with a scored table for every LLM or pair. Default: the bundled grid.",
-            show_default=False,
-        ),
+        opt.option("--grid", "FOLDER", "Folder with a scored table for every LLM or pair. Default: the bundled grid."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Use part of the grid and few repetitions; takes under a minute.")
     ] = False,
     output: Annotated[
-        Path, output_option("the folder for tables, figures and the page", "FOLDER", show_default=True)
+        Path, opt.output_option("the folder for tables, figures and the page", "FOLDER", show_default=True)
     ] = FOLDER,
     cached: Annotated[
         bool,
@@ -50,9 +45,9 @@ def run(
             show_default=False,
         ),
     ] = True,
-    seed: Seed = 0,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    seed: opt.Seed = 0,
+    overwrite: opt.Overwrite = False,
+    json: opt.Json = False,
 ) -> None:
     """Reproduce the paper's tables and figures on a grid of scored tables."""
     from steelyard.evaluation.paper.experiment import experiment, experiment_names

@@ -7,69 +7,39 @@ from typing import Annotated
 
 import typer
 
+from steelyard.cli import options as opt
 from steelyard.cli.completion import complete_upstream, complete_verifier
 from steelyard.foundation.errors import SettingError
 
 SERVER = "OpenAI-compatible server, such as http://127.0.0.1:8000/v1, or local for the embedded LLM."
-Upstreams = Annotated[
-    list[str],
-    typer.Option(
-        "--upstream",
-        metavar="URL",
-        help=f"{SERVER} For several, name each: a=URL,b=URL.",
-        show_default=False,
-        autocompletion=complete_upstream,
-    ),
-]
-AnyUpstream = Annotated[
-    str | None,
-    typer.Option("--upstream", metavar="URL", help=SERVER, show_default=False, autocompletion=complete_upstream),
-]
+SERVERS = opt.option(
+    "--upstream", "URL", f"{SERVER} For several, name each: a=URL,b=URL.", autocompletion=complete_upstream
+)
+Upstreams = Annotated[list[str], SERVERS]
+AnyUpstreams = Annotated[list[str] | None, SERVERS]
 VerifierServers = Annotated[
     str | None,
-    typer.Option(
-        "--upstream",
-        metavar="URL",
-        help=f"{SERVER} With --engine, one per worker: URL,URL.",
-        show_default=False,
-        autocompletion=complete_upstream,
-    ),
-]
-AnyUpstreams = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--upstream",
-        metavar="URL",
-        help=f"{SERVER} For several, name each: a=URL,b=URL.",
-        show_default=False,
-        autocompletion=complete_upstream,
+    opt.option(
+        "--upstream", "URL", f"{SERVER} With --engine, one per worker: URL,URL.", autocompletion=complete_upstream
     ),
 ]
 MODEL = "Name of the model on the server."
-Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help=MODEL, show_default=False)]
 Models = Annotated[
     list[str] | None,
-    typer.Option(
-        "--model",
-        metavar="NAME",
-        help=f"{MODEL} For several upstreams: a=NAME,b=NAME. Default: the names of the upstreams.",
-        show_default=False,
+    opt.option(
+        "--model", "NAME", f"{MODEL} For several upstreams: a=NAME,b=NAME. Default: the names of the upstreams."
     ),
 ]
 KEY = "Environment variable with the server's API key."
 KeyEnvs = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
         "--key-env",
-        metavar="VARIABLE",
-        help=f"{KEY} For several upstreams: one for all, or a=VARIABLE,b=VARIABLE. Default: OPENAI_API_KEY.",
-        show_default=False,
+        "VARIABLE",
+        f"{KEY} For several upstreams: one for all, or a=VARIABLE,b=VARIABLE. Default: OPENAI_API_KEY.",
     ),
 ]
-KeyEnv = Annotated[
-    str,
-    typer.Option("--key-env", metavar="VARIABLE", help=KEY),
-]
+KeyEnv = Annotated[str, typer.Option("--key-env", metavar="VARIABLE", help=KEY)]
 PROMPT = "Prompt template: math, choice, plain, or a file that contains {prompt}."
 Temperature = Annotated[float, typer.Option("--temperature", metavar="T", help="Sampling temperature.")]
 TopP = Annotated[float, typer.Option("--top-p", metavar="P", help="Nucleus sampling: probability mass to sample from.")]
@@ -81,31 +51,22 @@ MaxFailures = Annotated[
 ]
 VerifierName = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
         "--verifier",
-        metavar="NAME",
-        help="Name of the verifier; 'steelyard score' without arguments lists them.",
-        show_default=False,
+        "NAME",
+        "Name of the verifier; 'steelyard score' without arguments lists them.",
         autocompletion=complete_verifier,
     ),
 ]
+LocalVerifier = Annotated[
+    bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
+]
 VerifierUpstream = Annotated[
     str | None,
-    typer.Option(
-        "--verifier-upstream",
-        metavar="URL",
-        help="Server of the verifier; like --upstream of 'steelyard score'.",
-        show_default=False,
-    ),
+    opt.option("--verifier-upstream", "URL", "Server of the verifier; like --upstream of 'steelyard score'."),
 ]
 VerifierModel = Annotated[
-    str | None,
-    typer.Option(
-        "--verifier-model",
-        metavar="NAME",
-        help="Model of the verifier; like --model of 'steelyard score'.",
-        show_default=False,
-    ),
+    str | None, opt.option("--verifier-model", "NAME", "Model of the verifier; like --model of 'steelyard score'.")
 ]
 CriteriaFile = Annotated[
     Path | None,
@@ -118,66 +79,54 @@ CriteriaFile = Annotated[
 ]
 FrugalRule = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
         "--frugal",
-        metavar="RULE",
-        help="Score on demand: exact (never changes a verdict of the plan) or expected (scores worth their price). "
+        "RULE",
+        "Score on demand: exact (never changes a verdict of the plan) or expected (scores worth their price). "
         "Without a rule: expected if the plan has learned it, otherwise exact.",
-        show_default=False,
     ),
 ]
 PriceResponse = Annotated[
     float | None,
-    typer.Option(
-        "--price-response",
-        metavar="MONEY",
-        help="Cost of the verifier per response; the --frugal bill then includes money.",
-        show_default=False,
+    opt.option(
+        "--price-response", "MONEY", "Cost of the verifier per response; the --frugal bill then includes money."
     ),
 ]
 ScorePrice = Annotated[
     float | None,
-    typer.Option(
+    opt.option(
         "--price-score",
-        metavar="PRICE",
-        help="Price of a score. With --frugal expected: the accuracy that a score must gain, 0.0015 by default.",
-        show_default=False,
+        "PRICE",
+        "Price of a score. With --frugal expected: the accuracy that a score must gain, 0.0015 by default.",
     ),
 ]
 TokenPrice = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
         "--token-price",
-        metavar="IN,OUT",
-        help="Price of a million input tokens and of a million output tokens, in USD unless a currency follows: "
+        "IN,OUT",
+        "Price of a million input tokens and of a million output tokens, in USD unless a currency follows: "
         "IN,OUT,EUR. With several upstreams, give one price for all or --token-price a=IN,OUT for each; "
         "verifier=IN,OUT is the price of a verifier's own server.",
-        show_default=False,
     ),
 ]
 Probe = Annotated[
     int | None,
-    typer.Option(
+    opt.option(
         "--probe",
-        min=1,
-        metavar="COUNT",
-        help="With --dry-run or --confirm-above: sample this many questions into the run first, and estimate the rest "
+        "COUNT",
+        "With --dry-run or --confirm-above: sample this many questions into the run first, and estimate the rest "
         "from their usage.",
-        show_default=False,
+        min=1,
     ),
 ]
 DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Print the expected requests, tokens and cost, and send no requests."),
+    bool, typer.Option("--dry-run", help="Print the expected requests, tokens and cost, and send no requests.")
 ]
 ConfirmAbove = Annotated[
     float | None,
-    typer.Option(
-        "--confirm-above",
-        min=0,
-        metavar="COST",
-        help="Ask for confirmation if the cost could exceed this; needs --token-price.",
-        show_default=False,
+    opt.option(
+        "--confirm-above", "COST", "Ask for confirmation if the cost could exceed this; needs --token-price.", min=0
     ),
 ]
 

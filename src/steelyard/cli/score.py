@@ -10,23 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import console
+from steelyard.cli import options as opt
+from steelyard.cli import sampling_options as sampling
 from steelyard.cli.completion import complete_table
 from steelyard.cli.engine_options import EngineName, WorkerRange
-from steelyard.cli.options import Answers, Json, LayoutName, Rename, output_option, renames, source_of, title_of
 from steelyard.cli.progress_display import progress_bar
-from steelyard.cli.sampling_options import (
-    MODEL,
-    ConfirmAbove,
-    CriteriaFile,
-    DryRun,
-    FrugalRule,
-    KeyEnv,
-    MaxFailures,
-    TokenPrice,
-    VerifierName,
-    VerifierServers,
-)
 from steelyard.cli.score_view import should_send, show_scored, show_verifiers
+from steelyard.foundation.errors import SettingError
 
 EXAMPLE = "Example: steelyard score run --verifier qwen-prm --local\n\nExample (list the verifiers): steelyard score"
 
@@ -34,85 +24,63 @@ EXAMPLE = "Example: steelyard score run --verifier qwen-prm --local\n\nExample (
 def run(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="FILE...",
-            help="Tables of responses, or one run of steelyard generate.",
-            show_default=False,
-            autocompletion=complete_table,
+        opt.argument(
+            "FILE...", "Tables of responses, or one run of steelyard generate.", autocompletion=complete_table
         ),
     ] = None,
-    verifier: VerifierName = None,
-    upstream: VerifierServers = None,
-    local: Annotated[
-        bool, typer.Option("--local", help=r"Run the verifier in this process (needs steelyard\[prm]).")
-    ] = False,
+    verifier: sampling.VerifierName = None,
+    upstream: sampling.VerifierServers = None,
+    local: sampling.LocalVerifier = False,
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help=f"{MODEL} For a reward model: its folder or Hugging Face name.",
-            show_default=False,
-        ),
+        opt.option("--model", "NAME", f"{sampling.MODEL} For a reward model: its folder or Hugging Face name."),
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(
-            metavar="HOW",
-            help="How responses are split: blank-lines, newlines, merge-blank, ki, whole. Default: the verifier's.",
-            show_default=False,
+        opt.option(
+            "--split",
+            "HOW",
+            "How responses are split: blank-lines, newlines, merge-blank, ki, whole. Default: the verifier's.",
         ),
     ] = None,
     context: Annotated[
-        int | None,
-        typer.Option(min=16, metavar="TOKENS", help="Limit of the context, in tokens.", show_default=False),
+        int | None, opt.option("--context", "TOKENS", "Limit of the context, in tokens.", min=16)
     ] = None,
     column: Annotated[
-        str | None,
-        typer.Option(
-            "--as", metavar="COLUMN", help="Column for the scores. Default: the verifier's name.", show_default=False
-        ),
+        str | None, opt.option("--as", "COLUMN", "Column for the scores. Default: the verifier's name.")
     ] = None,
-    criteria: CriteriaFile = None,
-    key_env: KeyEnv = "OPENAI_API_KEY",
-    max_failures: MaxFailures = "10%",
-    output: Annotated[Path | None, output_option("the run made from a table. Default: FILE.scored", "RUN")] = None,
+    criteria: sampling.CriteriaFile = None,
+    key_env: sampling.KeyEnv = "OPENAI_API_KEY",
+    max_failures: sampling.MaxFailures = "10%",
+    output: Annotated[Path | None, opt.output_option("the run made from a table. Default: FILE.scored", "RUN")] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(
-            "--plan",
-            metavar="FILE",
-            help="Plan made by 'steelyard fit'; with --frugal, the one that will vote.",
-            show_default=False,
-        ),
+        opt.option("--plan", "FILE", "Plan made by 'steelyard fit'; with --frugal, the one that will vote."),
     ] = None,
-    frugal: FrugalRule = None,
-    answers: Answers = "auto",
-    rename: Rename = None,
-    layout: LayoutName = None,
+    frugal: sampling.FrugalRule = None,
+    answers: opt.Answers = "auto",
+    rename: opt.Rename = None,
+    layout: opt.LayoutName = None,
     engine: EngineName = None,
     workers: WorkerRange = None,
     gpus_per_worker: Annotated[
         float | None,
-        typer.Option(
+        opt.option(
             "--gpus-per-worker",
+            "COUNT",
+            "With --engine ray and --local: GPUs per worker, at most 1. Default: 1 if the cluster has any.",
             min=0,
-            metavar="COUNT",
-            help="With --engine ray and --local: GPUs per worker, at most 1. Default: 1 if the cluster has any.",
-            show_default=False,
         ),
     ] = None,
-    price: TokenPrice = None,
-    dry_run: DryRun = False,
-    confirm_above: ConfirmAbove = None,
-    json: Json = False,
+    price: sampling.TokenPrice = None,
+    dry_run: sampling.DryRun = False,
+    confirm_above: sampling.ConfirmAbove = None,
+    json: opt.Json = False,
 ) -> None:
     """Score every response of a table or a run with a verifier; run the same command again to resume.
 
     For a table, a run with all its columns is made beside it; the column prompt must contain the question text.
     """
-    from steelyard.foundation.errors import SettingError
-
     if not files:
         show_verifiers(json)
         return
@@ -137,11 +105,11 @@ def run(
         "local": local, "model": model, "split": split, "context": context, "column": column, "key_env": key_env,
         "max_failures": max_failures, "criteria": read_criteria(criteria),
     }  # fmt: skip
-    made_from: dict[str, Any] = {"output": output, "rename": renames(rename), "layout": layout}
+    made_from: dict[str, Any] = {"output": output, "rename": opt.renames(rename), "layout": layout}
     if estimating:
         order = ScoreOrder(verifier, upstream, **asked)
         on_demand, spend = frugal is not None, Spending(prices, dry_run, confirm_above, json)
-        if not should_send(source_of(files), order, on_demand, made_from, spend):
+        if not should_send(opt.source_of(files), order, on_demand, made_from, spend):
             return
     try:
         if engine is not None:
@@ -152,9 +120,9 @@ def run(
                     at=upstream, plan=plan, frugal=frugal, answers=answers, progress=watch, **asked,
                 )  # fmt: skip
         else:
-            with progress_bar(f"Scoring {title_of(files)}") as progress:
+            with progress_bar(f"Scoring {opt.title_of(files)}") as progress:
                 done = score(
-                    source_of(files), verifier, upstream=upstream, plan=plan, frugal=frugal, answers=answers,
+                    opt.source_of(files), verifier, upstream=upstream, plan=plan, frugal=frugal, answers=answers,
                     progress=progress, **made_from, **asked,
                 )  # fmt: skip
     except KeyboardInterrupt:
@@ -166,8 +134,6 @@ def run(
 
 def _check_parted(files: list[Path], **given: Any) -> None:
     """Refuse what many workers cannot do."""
-    from steelyard.foundation.errors import SettingError
-
     if len(files) > 1:
         raise SettingError("--engine scores a single run in parts: pass only that run")
     for name, value in given.items():

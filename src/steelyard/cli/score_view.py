@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from steelyard.sampling.score.score import ScoreOrder
     from steelyard.sampling.score.score_samples import Scored
 
-ENOUGH = 40  # questions, of which `evaluate` calibrates on 30 %
-
 
 def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None, price: Price | None = None) -> None:
     """Say what was scored, what could not be and why, and what comes next."""

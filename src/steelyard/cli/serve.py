@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli.options import Answers, Json, Plan, method_option, n_option, without_none
+from steelyard.cli import options as opt
 from steelyard.cli.sampling_options import (
     CriteriaFile,
     KeyEnvs,
@@ -20,129 +20,95 @@ from steelyard.cli.sampling_options import (
 )
 
 EXAMPLE = "Example: steelyard serve --upstream http://127.0.0.1:8001/v1 --model my-model --plan plan.json"
-Host = Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen on.")]
-Port = Annotated[int, typer.Option("--port", metavar="PORT", help="Port to listen on; 0 picks a free one.")]
-AllowHost = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-host",
-        metavar="NAME",
-        help="Host header to accept, for requests through a reverse proxy; may be repeated.",
-        show_default=False,
-    ),
-]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--key-file",
-        metavar="FILE",
-        help="File with the clients' keys, one per line. Default: the key in $STEELYARD_KEY.",
-        show_default=False,
-    ),
-]
-Unauthenticated = Annotated[
-    bool,
-    typer.Option("--unsafe-no-key", help="Allow other machines to connect without a key."),
-]
-LimitOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cap",
-        metavar="NAME=MOST",
-        help="Limits: body (bytes), messages, samples, choices, tokens and cost (of all samples of a request and "
-        "their scores), deadline (seconds), in-flight and queue (requests), head and upload (seconds a client has "
-        "to send each), drain (seconds requests have to finish at shutdown) and feedback (bytes without a label).",
-        show_default=False,
-    ),
-]
-AllowField = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-field",
-        metavar="NAME",
-        help="Field, content type or tool type to allow with --cap cost although it may change the price, such as "
-        "service_tier or image_url; may be repeated.",
-        show_default=False,
-    ),
-]
-VerifierUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--verifier-upstream",
-        metavar="URL",
-        help="Server of the verifier. Default: the upstream itself, for p-true and judge.",
-        show_default=False,
-    ),
-]
-VerifierModel = Annotated[
-    str | None,
-    typer.Option(
-        "--verifier-model", metavar="NAME", help="Model of the verifier; its name on that server.", show_default=False
-    ),
-]
-VerifierKeyEnv = Annotated[
-    str | None,
-    typer.Option(
-        "--verifier-key-env",
-        metavar="VARIABLE",
-        help="Environment variable with the API key of the verifier's server.",
-        show_default=False,
-    ),
-]
-VerifierLocal = Annotated[bool, typer.Option("--verifier-local", help="Run the verifier in this process.")]
-FeedbackFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--feedback",
-        metavar="FOLDER",
-        help="Folder for the votes and the labels sent to POST /v1/feedback; 'steelyard fit FOLDER' learns from it.",
-        show_default=False,
-    ),
-]
-AccessLogFile = Annotated[
-    str,
-    typer.Option(
-        "--access-log",
-        metavar="FILE",
-        help="File to append one JSON line per request to, without prompts and responses; - is stderr. Requests that "
-        "fail with 5xx are always logged to stderr.",
-    ),
-]
-KeepTexts = Annotated[
-    bool,
-    typer.Option(
-        "--keep-texts",
-        help="Also store prompts and responses: of all requests with --feedback, and of recent ones for the web page.",
-    ),
-]
 
 
 def run(
     upstream: Upstreams,
     model: Models = None,
-    plan: Plan = None,
-    method: Annotated[str | None, method_option("Without a plan: majority, vanilla or best-of-n.")] = None,
-    n: Annotated[int, n_option("A request can set its own number")] = 8,
-    answers: Answers = "auto",
-    host: Host = "127.0.0.1",
-    port: Port = 8000,
-    allow_host: AllowHost = None,
+    plan: opt.Plan = None,
+    method: Annotated[str | None, opt.method_option("Without a plan: majority, vanilla or best-of-n.")] = None,
+    n: Annotated[int, opt.n_option("A request can set its own number")] = 8,
+    answers: opt.Answers = "auto",
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="PORT", help="Port to listen on; 0 picks a free one.")] = 8000,
+    allow_host: Annotated[
+        list[str] | None,
+        opt.option(
+            "--allow-host", "NAME", "Host header to accept, for requests through a reverse proxy; may be repeated."
+        ),
+    ] = None,
     key_env: KeyEnvs = None,
-    key_file: KeyFile = None,
-    unauthenticated: Unauthenticated = False,
-    limit: LimitOption = None,
+    key_file: Annotated[
+        Path | None,
+        opt.option(
+            "--key-file", "FILE", "File with the clients' keys, one per line. Default: the key in $STEELYARD_KEY."
+        ),
+    ] = None,
+    unauthenticated: Annotated[
+        bool, typer.Option("--unsafe-no-key", help="Allow other machines to connect without a key.")
+    ] = False,
+    limit: Annotated[
+        list[str] | None,
+        opt.option(
+            "--cap",
+            "NAME=MOST",
+            "Limits: body (bytes), messages, samples, choices, tokens and cost (of all samples of a request and "
+            "their scores), deadline (seconds), in-flight and queue (requests), head and upload (seconds a client has "
+            "to send each), drain (seconds requests have to finish at shutdown) and feedback (bytes without a label).",
+        ),
+    ] = None,
     price: TokenPrice = None,
-    allow_field: AllowField = None,
-    feedback: FeedbackFolder = None,
-    keep_texts: KeepTexts = False,
-    access_log: AccessLogFile = "-",
+    allow_field: Annotated[
+        list[str] | None,
+        opt.option(
+            "--allow-field",
+            "NAME",
+            "Field, content type or tool type to allow with --cap cost although it may change the price, such as "
+            "service_tier or image_url; may be repeated.",
+        ),
+    ] = None,
+    feedback: Annotated[
+        Path | None,
+        opt.option(
+            "--feedback",
+            "FOLDER",
+            "Folder for the votes and the labels sent to POST /v1/feedback; 'steelyard fit FOLDER' learns from it.",
+        ),
+    ] = None,
+    keep_texts: Annotated[
+        bool,
+        typer.Option(
+            "--keep-texts",
+            help="Also store prompts and responses: of all requests with --feedback, and of recent ones for the web "
+            "page.",
+        ),
+    ] = False,
+    access_log: Annotated[
+        str,
+        typer.Option(
+            "--access-log",
+            metavar="FILE",
+            help="File to append one JSON line per request to, without prompts and responses; - is stderr. Requests "
+            "that fail with 5xx are always logged to stderr.",
+        ),
+    ] = "-",
     verifier: VerifierName = None,
-    verifier_upstream: VerifierUrl = None,
-    verifier_model: VerifierModel = None,
+    verifier_upstream: Annotated[
+        str | None,
+        opt.option(
+            "--verifier-upstream", "URL", "Server of the verifier. Default: the upstream itself, for p-true and judge."
+        ),
+    ] = None,
+    verifier_model: Annotated[
+        str | None, opt.option("--verifier-model", "NAME", "Model of the verifier; its name on that server.")
+    ] = None,
+    verifier_key_env: Annotated[
+        str | None,
+        opt.option("--verifier-key-env", "VARIABLE", "Environment variable with the API key of the verifier's server."),
+    ] = None,
     criteria: CriteriaFile = None,
-    verifier_key_env: VerifierKeyEnv = None,
-    verifier_local: VerifierLocal = False,
-    json: Json = False,
+    verifier_local: Annotated[bool, typer.Option("--verifier-local", help="Run the verifier in this process.")] = False,
+    json: opt.Json = False,
 ) -> None:
     """Serve an OpenAI-compatible API: sample each chat request many times, vote, and return one original response.
 
@@ -158,7 +124,7 @@ def run(
     from steelyard.sampling.verifiers.criteria import read_criteria
 
     asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
-    place = without_none(
+    place = opt.without_none(
         upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env, criteria=read_criteria(criteria)
     )
     configuration = Configuration(

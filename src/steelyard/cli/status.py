@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.costs import add_costs, show_bills, spent_line
-from steelyard.cli.options import Json
 from steelyard.cli.sampling_options import PriceResponse, TokenPrice
 from steelyard.cli.text_tables import print_table
 
@@ -18,12 +16,10 @@ SHOWN = 10
 
 
 def run(
-    folder: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder made by 'steelyard generate'.", show_default=False)
-    ],
+    folder: Annotated[Path, opt.argument("RUN", "Folder made by 'steelyard generate'.")],
     price_response: PriceResponse = None,
     price: TokenPrice = None,
-    json: Json = False,
+    json: opt.Json = False,
 ) -> None:
     """Show the state of a run: what is done, failed (and why), scored and spent, and how old its table is."""
     from steelyard.runs.status import status

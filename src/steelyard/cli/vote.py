@@ -9,25 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steelyard.cli import console
+from steelyard.cli import options as opt
 from steelyard.cli.engine_options import EngineName, Workers, folder_for
-from steelyard.cli.options import (
-    Answers,
-    Files,
-    Json,
-    LayoutName,
-    Overwrite,
-    Plan,
-    Rename,
-    ScoreName,
-    SourceName,
-    method_option,
-    n_option,
-    one_name,
-    output_option,
-    renames,
-    source_of,
-    title_of,
-)
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent
@@ -44,43 +27,46 @@ SHOWN = 10
 
 
 def run(
-    files: Files,
-    plan: Plan = None,
+    files: opt.Files,
+    plan: opt.Plan = None,
     method: Annotated[
-        list[str] | None, method_option("Without a plan: majority (the default), vanilla, best-of-n or consensus.")
+        list[str] | None, opt.method_option("Without a plan: majority (the default), vanilla, best-of-n or consensus.")
     ] = None,
     output: Annotated[
-        Path | None, output_option("the verdicts (.parquet, .jsonl, .csv); with --engine, a folder")
+        Path | None, opt.output_option("the verdicts (.parquet, .jsonl, .csv); with --engine, a folder")
     ] = None,
-    score: ScoreName = None,
-    source: SourceName = None,
-    n: Annotated[int | None, n_option("Uses the first N. Default: all")] = None,
+    score: opt.ScoreName = None,
+    source: opt.SourceName = None,
+    n: Annotated[int | None, opt.n_option("Uses the first N. Default: all")] = None,
     risk: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Answer only where the error rate stays within this, such as 0.1; otherwise null.",
-            show_default=False,
+        opt.option(
+            "--risk", "SHARE", "Answer only where the error rate stays within this, such as 0.1; otherwise null."
         ),
     ] = None,
     confidence_level: Annotated[
         float, typer.Option(metavar="P", help="With --risk: probability that the error rate stays within it.")
     ] = 0.9,
-    answers: Answers = "auto",
-    rename: Rename = None,
-    layout: LayoutName = None,
+    answers: opt.Answers = "auto",
+    rename: opt.Rename = None,
+    layout: opt.LayoutName = None,
     engine: EngineName = None,
     workers: Workers = None,
-    overwrite: Overwrite = False,
-    json: Json = False,
+    overwrite: opt.Overwrite = False,
+    json: opt.Json = False,
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
     from steelyard.tables.vote import vote_with_details
     from steelyard.tables.writing import VERDICTS, check_output, put
 
     folder = folder_for(files, output, engine, workers, overwrite)
-    options: dict[str, Any] = {"method": one_name(method, "--method"), "risk": risk, "score": score, "source": source}
-    options |= {"confidence_level": confidence_level, "n": n, "rename": renames(rename), "layout": layout}
+    options: dict[str, Any] = {
+        "method": opt.one_name(method, "--method"),
+        "risk": risk,
+        "score": score,
+        "source": source,
+    }
+    options |= {"confidence_level": confidence_level, "n": n, "rename": opt.renames(rename), "layout": layout}
     options |= {"answers": answers}
     if folder and output and engine:
         from steelyard.engine.engines import engine_of
@@ -94,8 +80,8 @@ def run(
         return
     if output:
         check_output(output, VERDICTS, inputs=[*files, plan], overwrite=overwrite)
-    with progress_bar(f"Reading {title_of(files)}") as progress:
-        result = vote_with_details(source_of(files), plan, progress=progress, **options)
+    with progress_bar(f"Reading {opt.title_of(files)}") as progress:
+        result = vote_with_details(opt.source_of(files), plan, progress=progress, **options)
     if output:
         put(result.verdicts, output)
     show_verdicts(result, place_of(output) if output else None, json)

@@ -54,6 +54,16 @@ class Estimate(float):
     __repr__ = __str__
 
 
+def as_columns(value: Estimate, name: str, prefix: str | None = None) -> dict[str, float]:
+    """Return a mean and its uncertainty as cells of a table, named after it, or with another prefix.
+
+    >>> as_columns(Estimate(0.5, se=0.02, low=0.46, high=0.54, questions=600), "gain")
+    {'gain': 0.5, 'gain_se': 0.02, 'gain_low': 0.46, 'gain_high': 0.54}
+    """
+    start = f"{name}_" if prefix is None else prefix
+    return {name: float(value), f"{start}se": value.se, f"{start}low": value.low, f"{start}high": value.high}
+
+
 def accuracy(verdicts: Verdicts, labelled: LabelledPool, *, seed: int = 0) -> Estimate:
     """Return the share of correct verdicts, with standard error and bootstrap interval over questions.
 

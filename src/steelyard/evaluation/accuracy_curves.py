@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import correct_shares
-from steelyard.foundation.errors import (
-    CalibrationError,
-    SettingError,
-    SteelyardWarning,
-    TableError,
-    did_you_mean,
-    need_numbers,
-)
+from steelyard.foundation.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean, need_numbers
 from steelyard.voting.fitting.score_quality import warn_of_suspicious_scores
 from steelyard.voting.methods import fit_or_majority, method_class, method_names
 from steelyard.voting.methods.base.method import Method
@@ -57,12 +50,10 @@ class Curves:
     @property
     def se(self) -> NDArray[np.float64]:
         """Its standard error over questions [S, K]; NaN for a single one."""
-        questions = len(self.correct)
-        return (
-            self.correct.std(axis=0, ddof=1) / np.sqrt(questions)
-            if questions > 1
-            else np.full_like(self.accuracy, np.nan)
-        )
+        if len(self.correct) < 2:
+            return np.full_like(self.accuracy, np.nan)
+        error: NDArray[np.float64] = self.correct.std(axis=0, ddof=1) / np.sqrt(len(self.correct))
+        return error
 
     def of(self, method: str) -> NDArray[np.float64]:
         """How often each question is answered right by one method [Q, S]."""
@@ -77,14 +68,13 @@ class Curves:
 
     def _repr_html_(self) -> str:
         """What a notebook shows; `sy.plot` draws it."""
-        cells = [[f"{100 * a:.1f} ± {100 * e:.1f}" for a, e in zip(*each, strict=True)] for each in self._by_method()]
-        rows = [(name, *row) for name, row in zip(self.methods, cells, strict=True)]
+        columns = zip(self.methods, self.accuracy.T, self.se.T, strict=True)
+        rows = [
+            (name, *(f"{100 * a:.1f} ± {100 * e:.1f}" for a, e in zip(mean, error, strict=True)))
+            for name, mean, error in columns
+        ]
         title = f"Accuracy in % by samples per question, ± standard error over {len(self.correct)} questions"
         return html_table(title, ("method", *self.sizes), rows)
-
-    def _by_method(self) -> Iterator[tuple[list[float], list[float]]]:
-        """The accuracies and their standard errors over n, for each method."""
-        return zip(self.accuracy.T.tolist(), self.se.T.tolist(), strict=True)
 
 
 def curves(
@@ -113,8 +103,6 @@ def curves(
     (1, 2, 4, 8)
     """
     cal, test = need_labels(cal), need_labels(test)
-    if test.origin.single:
-        raise TableError(test.origin.single)
     chosen = [
         method_class(m)() if isinstance(m, str) else m for m in (all_methods(cal) if methods is None else methods)
     ]
@@ -190,11 +178,11 @@ def all_methods(pool: Pool) -> list[str]:
     def order(name: str) -> tuple[bool, bool, bool, str]:
         return method_class(name).oracle, method_class(name).learns, name != "majority", name
 
-    committee = len(pool.sources) > 1
-
     def useful(name: str) -> bool:
         kind = method_class(name)
-        return not ((kind.weighs_sources and not committee) or (kind.scored and committee and pool.scores is None))
+        if len(pool.sources) > 1:
+            return pool.scores is not None or not kind.scored
+        return not kind.weighs_sources
 
     return sorted(filter(useful, method_names()), key=order)
 

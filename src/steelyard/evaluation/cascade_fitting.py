@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -44,33 +45,26 @@ class CascadeFitter:
         self.panel, self.cost, self.fold = panel, cost, fold
         self.mean_cost = cost.mean(axis=0)
         self._seen = [panel.take(np.flatnonzero(fold != k)) for k in range(FOLDS)]
-        self._odds: dict[Group, NDArray[np.float64]] = {}
-        self._leading: dict[Group, Leading] = {}
-        self._values: dict[Gated, tuple[float, float]] = {}
-        self._worths: dict[Group, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
-        self._costs: dict[Group, NDArray[np.float64]] = {}
+        self.odds, self.leading, self._known = cache(self._fit_odds), cache(self._out_of_fold), cache(self._worth)
+        self._spent, self._measured = cache(self._cost), cache(self._measure)
         self.candidates = self._distinct_sources()
         alone = [is_correct(panel, self.leading((s,)).row).mean() for s in range(len(panel.names))]
         self.alone = np.array(alone)
         self.best = int(np.lexsort((self.mean_cost, -self.alone))[0])
         self.unit = float(self.mean_cost[self.best]) or float(self.mean_cost.max())
 
-    def odds(self, asked: Group) -> NDArray[np.float64]:
+    def _fit_odds(self, asked: Group) -> NDArray[np.float64]:
         """Return the log-odds weights of these sources' answers, fitted on all questions."""
-        if asked not in self._odds:
-            self._odds[asked] = fit_odds(self.panel, list(asked)).round(DIGITS)
-        return self._odds[asked]
+        return fit_odds(self.panel, list(asked)).round(DIGITS)
 
-    def leading(self, asked: Group) -> Leading:
+    def _out_of_fold(self, asked: Group) -> Leading:
         """Return the verdicts of these sources (sorted), each by a fit on the other folds."""
-        if asked not in self._leading:
-            row, confidence = np.full(self.panel.questions, -1), np.zeros(self.panel.questions)
-            for k, seen in enumerate(self._seen):
-                held, refit = self.fold == k, fit_odds(seen, list(asked), start=self.odds(asked), steps=REFITS)
-                verdicts = leading(self.panel, list(asked), refit)
-                row[held], confidence[held] = verdicts.row[held], verdicts.confidence[held]
-            self._leading[asked] = Leading(row, confidence)
-        return self._leading[asked]
+        row, confidence = np.full(self.panel.questions, -1), np.zeros(self.panel.questions)
+        for k, seen in enumerate(self._seen):
+            held, refit = self.fold == k, fit_odds(seen, list(asked), start=self.odds(asked), steps=REFITS)
+            verdicts = leading(self.panel, list(asked), refit)
+            row[held], confidence[held] = verdicts.row[held], verdicts.confidence[held]
+        return Leading(row, confidence)
 
     def fit(self, budget: float) -> Cascade:
         """Return the cascade with the most accuracy within a mean cost, as measured here; among equals the cheapest.
@@ -141,44 +135,39 @@ class CascadeFitter:
         among = [s for s in self.candidates if s != strong and self.mean_cost[s] < limit]
         return sorted(sorted(among, key=lambda s: (-worth[s], s))[:FEW])
 
-    def _measured(self, gated: Gated) -> tuple[float, float]:
+    def _measure(self, gated: Gated) -> tuple[float, float]:
         """What some steps are worth, out of fold, and their mean cost."""
-        if gated not in self._values:
-            n = self.panel.questions
-            worth, confidence, cost = np.zeros(n), np.zeros(n), 0.0
-            states: dict[Group, NDArray[np.bool_]] = {(): np.ones(n, bool)}
-            for sources, low, high in gated:
-                asks = (confidence >= low) & (confidence < high)
-                after: dict[Group, NDArray[np.bool_]] = {}
-                for asked, where in states.items():
-                    new = tuple(s for s in sources if s not in asked)
-                    now = where & asks
-                    cost += float(self._spent(new) @ now)
-                    for state, part in ((asked, where & ~asks), (tuple(sorted(asked + new)), now)):
-                        if part.any():
-                            after[state] = after[state] | part if state in after else part
-                states = after
-                for asked, where in states.items():
-                    if asked:
-                        leads, worths = self._known(asked)
-                        confidence[where], worth[where] = leads[where], worths[where]
-            named = sum(len(group) for group, _, _ in gated)
-            self._values[gated] = float(worth.mean()) - EACH * named, cost / n
-        return self._values[gated]
+        n = self.panel.questions
+        worth, confidence, cost = np.zeros(n), np.zeros(n), 0.0
+        states: dict[Group, NDArray[np.bool_]] = {(): np.ones(n, bool)}
+        for sources, low, high in gated:
+            asks = (confidence >= low) & (confidence < high)
+            after: dict[Group, NDArray[np.bool_]] = {}
+            for asked, where in states.items():
+                new = tuple(s for s in sources if s not in asked)
+                now = where & asks
+                cost += float(self._spent(new) @ now)
+                for state, part in ((asked, where & ~asks), (tuple(sorted(asked + new)), now)):
+                    if part.any():
+                        after[state] = after[state] | part if state in after else part
+            states = after
+            for asked, where in states.items():
+                if asked:
+                    leads, worths = self._known(asked)
+                    confidence[where], worth[where] = leads[where], worths[where]
+        named = sum(len(group) for group, _, _ in gated)
+        return float(worth.mean()) - EACH * named, cost / n
 
-    def _known(self, asked: Group) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _worth(self, asked: Group) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How likely the verdicts of these sources are correct as a plan would say, and their worth out of fold [Q]."""
-        if asked not in self._worths:
-            held = self.leading(asked)
-            worth = REALISED * is_correct(self.panel, held.row) + (1 - REALISED) * held.confidence
-            self._worths[asked] = leading(self.panel, list(asked), self.odds(asked)).confidence, worth
-        return self._worths[asked]
+        held = self.leading(asked)
+        worth = REALISED * is_correct(self.panel, held.row) + (1 - REALISED) * held.confidence
+        return leading(self.panel, list(asked), self.odds(asked)).confidence, worth
 
-    def _spent(self, sources: Group) -> NDArray[np.float64]:
+    def _cost(self, sources: Group) -> NDArray[np.float64]:
         """What asking these sources costs [Q]."""
-        if sources not in self._costs:
-            self._costs[sources] = self.cost[:, list(sources)].sum(axis=1)
-        return self._costs[sources]
+        total: NDArray[np.float64] = self.cost[:, list(sources)].sum(axis=1)
+        return total
 
     def cascade(self, gated: Gated) -> Cascade:
         """The cascade of some steps, with what the answers are worth."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.accuracy import as_columns, estimates, need_labels
 from steelyard.evaluation.plan_cascade import costs_of
 from steelyard.evaluation.source_prices import source_costs
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, SteelyardWarning
@@ -91,7 +92,11 @@ def replay_cascade(
     right = is_correct(panel, found.row).astype(np.float64)
     spent, whole = costs_of(found, cost), cost.sum(axis=1)
     figures = iter(estimates(np.stack([right, spent, right - everyone, everyone, whole, 0 * right], axis=1), seed=seed))
-    rows = [_row(name, next(figures), next(figures), next(figures)) for name in ("cascade", "everyone")]
+    rows = []
+    for name in ("cascade", "everyone"):
+        accuracy, price, gain = islice(figures, 3)
+        measured = as_columns(accuracy, "accuracy", "") | {"cost": float(price), "cost_se": price.se}
+        rows.append({"policy": name, **measured, **as_columns(gain, "gain")})
     asks = found.asked[:, : len(panel.names)]
     each = np.where(asks, cost, 0.0).mean(axis=0)
     asked = pl.DataFrame({"source": list(panel.names), "asked": asks.mean(axis=0), "cost": each})
@@ -122,9 +127,3 @@ def _learned_on(cascade: Cascade, pool: LabelledPool) -> np.ndarray[Any, np.dtyp
             "the cascade was learned on every one of these questions, by their names: use others to measure it"
         )
     return known
-
-
-def _row(name: str, accuracy: Any, cost: Any, gain: Any) -> dict[str, Any]:
-    row: dict[str, Any] = {"policy": name, "accuracy": float(accuracy), "se": accuracy.se}
-    row |= {"low": accuracy.low, "high": accuracy.high, "cost": float(cost), "cost_se": cost.se}
-    return row | {"gain": float(gain), "gain_se": gain.se, "gain_low": gain.low, "gain_high": gain.high}

@@ -14,9 +14,7 @@ scores must beat the best without by more than a standard error and a fifth of a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,9 +25,8 @@ from steelyard.evaluation.crossfit_replay import FOLDS, CrossfitReplay
 from steelyard.evaluation.purchase import Purchase
 from steelyard.evaluation.purchase_search import PurchaseSearch
 from steelyard.evaluation.source_prices import PricedPool, paid
-from steelyard.evaluation.spending_strategies import MARGINS
+from steelyard.evaluation.spending_strategies import MARGINS, correct_verdicts, fitted_copy
 from steelyard.evaluation.stopping_rule_choice import CLOSE, NOISE, WORTH
-from steelyard.foundation.errors import SteelyardWarning
 from steelyard.voting.fitting.folds import fold_of
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.calibrated import CalibratedVote
@@ -113,10 +110,10 @@ class CommitteeStrategies:
         part, where = bought.of(self.cal.pool)
         fold, code = fold_of(part, FOLDS, self.seed), np.full(part.n_questions, -1, np.int32)
         for k in range(FOLDS):
-            voter = _fitted(self.quick[self.committee], part.take(np.flatnonzero(fold != k)))
+            voter = fitted_copy(self.quick[self.committee], part.take(np.flatnonzero(fold != k)))
             code[fold == k] = voter.decide(part.take(np.flatnonzero(fold == k)).unlabelled()).code
         nothing = np.zeros(part.n_responses, bool)
-        return _strategy(bought, self.committee, None, self.cal, part, where, nothing, _correct(part, code))
+        return _strategy(bought, self.committee, None, self.cal, part, where, nothing, correct_verdicts(part, code))
 
     def with_scores(self, bought: Purchase) -> list[Strategy]:
         """Return a strategy per method and margin; none for a method whose fit ignores the scores."""
@@ -124,21 +121,30 @@ class CommitteeStrategies:
         strategies = []
         for name in self.methods if bought == bought.all_scored else [self.committee]:
             visible = self._visible_to(name, part)
-            voter = _fitted(self.quick[name], visible)
+            voter = fitted_copy(self.quick[name], visible)
             if not voter.reads_scores():
                 continue
             crossfit = self._crossfits[bought, name] = CrossfitReplay.of(voter, visible, seed=self.seed)
             for margin in MARGINS:
                 _, seen, code = crossfit.replayed(margin)
                 strategies.append(
-                    _strategy(bought, name, margin, self.cal, part, where, scored_responses(seen), _correct(part, code))
+                    _strategy(
+                        bought,
+                        name,
+                        margin,
+                        self.cal,
+                        part,
+                        where,
+                        scored_responses(seen),
+                        correct_verdicts(part, code),
+                    )
                 )
         return strategies
 
     def voter(self, strategy: Strategy) -> Method:
         """Return the method of a strategy, fitted on all calibration questions."""
         part = self._visible_to(strategy.method, strategy.bought.of(self.cal.pool)[0])
-        voter = _fitted(self.methods[strategy.method], part)
+        voter = fitted_copy(self.methods[strategy.method], part)
         if strategy.margin is not None:
             crossfit = CrossfitReplay.of(voter, part, seed=self.seed)
             nothing, *_ = crossfit.replayed(0.0)
@@ -149,7 +155,7 @@ class CommitteeStrategies:
     def measured(self, strategy: Strategy, others: PricedPool) -> Strategy:
         """Measure a strategy on other questions."""
         part, where = strategy.bought.of(others.pool)
-        voter = _fitted(
+        voter = fitted_copy(
             self.quick[strategy.method], self._visible_to(strategy.method, strategy.bought.of(self.cal.pool)[0])
         )
         visible = self._visible_to(strategy.method, part).unlabelled()
@@ -203,14 +209,3 @@ def texts_read(part: LabelledPool, sources: tuple[str, ...], asked: Bools) -> Ve
 def scored_responses(pool: Pool) -> Bools:
     """Return which responses the verifier was asked to score [R]."""
     return np.ones(pool.n_responses, bool) if pool.asked is None else pool.asked
-
-
-def _correct(part: LabelledPool, code: NDArray[np.int32]) -> Bools:
-    correct: Bools = (code >= 0) & part.answer_correct[part.base + np.maximum(code, 0)]
-    return correct
-
-
-def _fitted(method: Method, pool: LabelledPool) -> Method:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SteelyardWarning)  # of many fits, about the same questions
-        return deepcopy(method).fit(pool)

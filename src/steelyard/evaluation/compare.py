@@ -46,8 +46,7 @@ class Comparison:
 
     def accuracies(self, seed: int = 0) -> tuple[Estimate, Estimate]:
         """The accuracy of each, with standard error and interval over questions."""
-        both = self._correct()
-        a, b = estimates(both, seed=seed, shares=True)
+        a, b = estimates(self._correct(), seed=seed, shares=True)
         return a, b
 
     def difference(self, seed: int = 0) -> Estimate:
@@ -90,8 +89,8 @@ def compare(
     """
     names = (_named(a), _named(b))
     options.setdefault("answers", AUTO)
-    if on is not None:
-        options["answers"] = _kind_of_plans(names, options["answers"])
+    for plan in (name for name in names if on is not None and name.endswith(".json")):
+        options["answers"] = answers_of_plan(load(plan), options["answers"])  # two that differ are refused
     pool = need_labels(read(on, **options)) if on is not None else None
     options["answers"] = (pool.origin.answers if pool is not None else None) or options["answers"]
     cal, test = pool.split(calibrate, seed=seed) if pool is not None else (None, None)
@@ -116,14 +115,6 @@ def compare(
             )
         named = table.rename({"answer": "answer_a", "correct": "correct_a"})
         return Comparison(names, named, _differs(named, _kind(options), checker))
-
-
-def _kind_of_plans(names: tuple[str, str], answers: str) -> str:
-    """The kind of answers that the plans among these read; two that differ are refused."""
-    for name in names:
-        if name.endswith(".json"):
-            answers = answers_of_plan(load(name), answers)
-    return answers
 
 
 def _kind(options: dict[str, Any]) -> Kind:
@@ -169,10 +160,13 @@ def _decided(name: str, pool: LabelledPool | None, kind: Kind, checker: Equivale
         raise TableError(f"{name} has several verdicts for a question: write it with 'steelyard vote'")
     if pool is None:
         return verdicts.with_columns(correct=pl.lit(None, pl.Boolean))
-    known = {str(q): pool.names[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
-    correct = {str(q): pool.answer_correct[slice(*_span(pool, i))] for i, q in enumerate(pool.questions)}
-    shared = verdicts.filter(pl.col("question").is_in(list(known)))
-    labels = [_is_correct(answer, known[q].to_list(), correct[q], kind, checker) for q, answer in shared.iter_rows()]
+    ends = pool.base + pool.width
+    spans = {str(q): span for q, *span in zip(pool.questions, pool.base.tolist(), ends.tolist(), strict=True)}
+    shared = verdicts.filter(pl.col("question").is_in(list(spans)))
+    labels = []
+    for question, answer in shared.iter_rows():
+        own = slice(*spans[question])
+        labels.append(_is_correct(answer, pool.names[own].to_list(), pool.answer_correct[own], kind, checker))
     return shared.with_columns(correct=pl.Series(labels, dtype=pl.Boolean))
 
 
@@ -181,11 +175,6 @@ def _differs(table: pl.DataFrame, kind: Kind, checker: EquivalenceChecker) -> pl
     pairs = table.select("answer_a", "answer_b").iter_rows()
     apart = [a != b and (a is None or b is None or not _same(a, b, kind, checker)) for a, b in pairs]
     return pl.Series(apart, dtype=pl.Boolean)
-
-
-def _span(pool: LabelledPool, question: int) -> tuple[int, int]:
-    begin = int(pool.base[question])
-    return begin, begin + int(pool.width[question])
 
 
 def _same(a: str, b: str, kind: Kind, checker: EquivalenceChecker) -> bool:

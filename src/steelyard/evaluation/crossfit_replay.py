@@ -59,7 +59,10 @@ class CrossfitReplay:
         full = readings(one.unlabelled())
         totals = _totals(voters, one, fold, full)
         start = replace(start, sharpness=_sharpness(one, full, totals))
-        return cls(one, fold, voters, start, full, _probabilities(full, start.sharpness * totals))
+        log_odds = start.sharpness * totals
+        odds = np.exp(log_odds - full.top(log_odds))
+        probability = odds / np.repeat(np.add.reduceat(odds, full.starts), full.sizes)
+        return cls(one, fold, voters, start, full, probability)
 
     def replayed(self, margin: float) -> tuple[Asking, LabelledPool, NDArray[np.int32]]:
         """Replay a margin; return its loss and cost, the pool with the scores it asks for, and the verdicts [Q]."""
@@ -130,12 +133,6 @@ def _sharpness(pool: LabelledPool, full: Readings, totals: Vector) -> float:
 
     theta = maximise(ridge(likelihood, np.array([0.01])), np.ones(1), free=np.ones(1, bool))
     return float(np.clip(theta[0] / spread, 0.0, SHARPEST))
-
-
-def _probabilities(full: Readings, u: Vector) -> Vector:
-    e = np.exp(u - full.top(u))
-    probability: Vector = e / np.repeat(np.add.reduceat(e, full.starts), full.sizes)
-    return probability
 
 
 def _replayed(

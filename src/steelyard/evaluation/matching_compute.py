@@ -24,6 +24,7 @@ from steelyard.evaluation.accuracy_curves import Curves
 from steelyard.foundation.errors import SettingError
 
 CLOSE = 1e-12  # accuracies that differ by rounding alone are equal
+Interval = tuple[float | None, float | None, float | None, float]  # samples, low, high (None: never), reached
 
 
 @dataclass(frozen=True)
@@ -102,23 +103,11 @@ def compute_to_match(
     mean = np.mean([value.mean(axis=0) for value in values], axis=0)
     seeds = _seeds([np.asarray(pair.questions) for pair in pairs], seed)
     draws = np.mean([bootstrapped(value, seed=s) for value, s in zip(values, seeds, strict=True)], axis=0)
-    found = first_reached(np.array(sizes), mean[None, :-1], mean[-1:])[0]
-    many = np.sort(first_reached(np.array(sizes), draws[:, :-1], draws[:, -1]))
-    tail = (1 - LEVEL) / 2
-    low, high = many[math.floor(tail * (len(many) - 1))], many[math.ceil((1 - tail) * (len(many) - 1))]
+    point = first_reached(np.array(sizes), mean[None, :-1], mean[-1:])[0]
+    many = first_reached(np.array(sizes), draws[:, :-1], draws[:, -1])
     count = sum({s: len(value) for s, value in zip(seeds, values, strict=True)}.values())
-    return ComputeToMatch(
-        method=method,
-        baseline=baseline,
-        n=sizes[-1],
-        target=float(mean[-1]),
-        samples=_finite(found),
-        low=_finite(low),
-        high=_finite(high),
-        reached=float(np.isfinite(many).mean()),
-        questions=count,
-        pairs=len(pairs),
-    )
+    reached = samples_interval(float(point), many)
+    return ComputeToMatch(method, baseline, sizes[-1], float(mean[-1]), *reached, questions=count, pairs=len(pairs))
 
 
 def first_reached(
@@ -141,6 +130,14 @@ def first_reached(
     log = np.log2(sizes)
     n = np.exp2(log[before] + part * (log[first] - log[before]))
     return np.where(there.any(axis=1), np.where(part < 1, n, sizes[first]), np.inf)
+
+
+def samples_interval(point: float, draws: NDArray[np.float64]) -> Interval:
+    """Return an estimate with its interval over bootstrap draws, and the share of them that is finite; inf is None."""
+    many, tail = np.sort(draws), (1 - LEVEL) / 2
+    ends = many[math.floor(tail * (len(many) - 1))], many[math.ceil((1 - tail) * (len(many) - 1))]
+    samples, low, high = (float(each) if math.isfinite(each) else None for each in (point, *ends))
+    return samples, low, high, float(np.isfinite(many).mean())
 
 
 def break_even(calibration_samples: int, samples: float | None, n: int) -> float | None:
@@ -176,10 +173,6 @@ def _seeds(questions: list[NDArray[np.generic]], seed: int) -> list[int]:
 
 def _share(samples: float | None, n: int) -> float | None:
     return None if samples is None else samples / n
-
-
-def _finite(samples: float) -> float | None:
-    return float(samples) if math.isfinite(samples) else None
 
 
 def _few(sizes: tuple[int, ...]) -> str:

@@ -1,4 +1,6 @@
-"""Tables of methods, fitted on one set of questions and measured on another: accuracy over n, and the confidence.
+"""Tables of methods, fitted on one set of questions and measured on another.
+
+They show the accuracy over n, how good the confidence is, and what calibration changes against the majority vote.
 
 ECE     mean gap between confidence and accuracy, in ten bins
 Brier   mean squared difference between confidence and outcome
@@ -9,17 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steelyard.evaluation.accuracy import estimates
+from steelyard.evaluation.accuracy import Paired, as_columns, estimates
 from steelyard.evaluation.accuracy_curves import Curves, all_methods, curves
 from steelyard.voting.confidence.calibration_error import calibration_curve
 from steelyard.voting.methods import fit_or_majority, method_class
+from steelyard.voting.methods.base.assessable import Assessable
+from steelyard.voting.methods.base.guarded import out_of_fold
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Bools, Floats
 from steelyard.voting.pools.pool import LabelledPool
+from steelyard.voting.pools.verdicts import Verdicts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,8 +89,8 @@ def table_of_curves(
         gains = estimates(values - values[:, [found.methods.index(baseline)]], seed=seed)
         cells = zip(found.methods, estimates(values, seed=seed, shares=True), gains, found.resample_sd[t], strict=True)
         rows += [
-            {"method": name, "n": size, "accuracy": float(a), "se": a.se, "low": a.low, "high": a.high}
-            | {"resample_sd": float(sd), "gain": float(g), "gain_se": g.se, "gain_low": g.low, "gain_high": g.high}
+            {"method": name, "n": size, **as_columns(a, "accuracy", ""), "resample_sd": float(sd)}
+            | as_columns(g, "gain")
             for name, a, g, sd in list(cells)[:listed]
         ]
     return pl.DataFrame(rows).fill_nan(None)
@@ -117,3 +123,39 @@ def measures(confidence: Floats, correct: Bools) -> dict[str, float]:
         "brier": float(((confidence - correct) ** 2).mean()),
         "aurc": float(risk.mean()),
     }
+
+
+def plan_changes(vote: Method, plan: Verdicts, majority: Verdicts) -> str:
+    """Describe what a method learned, and how many of these verdicts differ from those of the majority vote."""
+    learned = vote.described() if isinstance(vote, Assessable) else "the weights were learned"
+    return (
+        f"{vote.name}: {learned}. On these {len(plan):,} questions it changes "
+        f"{int((plan.code != majority.code).sum()):,} verdicts of the majority vote."
+    )
+
+
+@dataclass(frozen=True)
+class LearningPoint:
+    """The gain of a method fitted on `questions` labelled questions, measured on others."""
+
+    questions: int
+    gain: float
+    se: float
+    over: str
+
+
+def learning_curve(method: Method, pool: LabelledPool, *, over: str = "majority", seed: int = 0) -> list[LearningPoint]:
+    """Return the gain at rising sizes: an eighth, a quarter, a half and four fifths of the questions.
+
+    Each question is decided by a fit on as many others, including those that the method reserves; the gain is paired
+    with the majority vote on the same questions. Sizes too small to learn from are left out.
+    """
+    points = []
+    base = method_class(over)().predict(pool.unlabelled()).correct(pool).astype(np.float64)
+    for folds, fitted_on_one in ((8, True), (4, True), (2, True), (5, False)):
+        correct = out_of_fold(method, pool, folds, fitted_on_one=fitted_on_one, seed=seed)
+        if correct is not None:
+            size = round(pool.n_questions * (1 / folds if fitted_on_one else 1 - 1 / folds))
+            gain = correct - base
+            points.append(LearningPoint(size, *Paired.of(gain), over))
+    return points

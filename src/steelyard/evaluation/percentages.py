@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 
-def percent(share: float | None, digits: int = 1) -> str:
+def percent(share: float | None, digits: int = 1, dash: str = "-") -> str:
     """A share as a percentage without its sign; a dash where there is none.
 
     >>> percent(0.5312), percent(None), percent(float("nan")), percent(0.5312, 0)
     ('53.1', '-', '-', '53')
     """
-    return "-" if share is None or math.isnan(share) else f"{100 * share:.{digits}f}"
+    return dash if share is None or math.isnan(share) else f"{100 * share:.{digits}f}"
 
 
 def points(difference: float | None, *, minus: str = "-") -> str:

@@ -17,12 +17,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from steelyard.evaluation.accuracy import Paired, estimates, need_labels
+from steelyard.evaluation.accuracy import Paired, as_columns, estimates, need_labels
 from steelyard.evaluation.budget_plan import BudgetPlan, difference, random_mixture
 from steelyard.evaluation.cascade_fitting import FOLDS, CascadeFitter
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.price_table import budget_share
-from steelyard.evaluation.source_prices import source_costs
+from steelyard.evaluation.source_prices import source_costs, usual_samples
 from steelyard.evaluation.trajectories import FEWEST
 from steelyard.foundation.errors import CalibrationError, SettingError, need_numbers
 from steelyard.voting.fitting.answer_odds import Panel, is_correct
@@ -90,7 +90,8 @@ def plan_cascade(
         voter.fit(cal)
     rates = {name: float(price) for name, price in (prices or {}).items()}
     origin = CascadeOrigin(rates, per_response=pool.tokens is None, questions=digests(cal.questions.tolist()))
-    voter.cascade_ = replace(chosen, samples=_samples(cal), origin=origin)
+    samples = {name: n or 1 for name, n in zip(cal.sources, usual_samples(cal), strict=True)}
+    voter.cascade_ = replace(chosen, samples=samples, origin=origin)
     curve = _curve(path, chosen, voter, test, test_cost, seed)
     figures = next(row for row in curve if row["chosen"])
     best_single = next(row for row in curve if row["policy"] == "best single")
@@ -181,17 +182,6 @@ def costs_of(replayed: Replayed, cost: NDArray[np.float64]) -> NDArray[np.float6
     return spent
 
 
-def _samples(pool: LabelledPool) -> dict[str, int]:
-    """Return the median number of samples per question of each source."""
-    question = pool.spread(np.arange(pool.n_questions))
-    place = question * len(pool.sources) + pool.source
-    counts = np.bincount(place, minlength=pool.n_questions * len(pool.sources)).reshape(pool.n_questions, -1)
-    return {
-        name: int(np.median(each[each > 0])) if each.any() else 1
-        for name, each in zip(pool.sources, counts.T, strict=True)
-    }
-
-
 def _curve(
     path: CascadePath, chosen: Cascade, voter: Method, test: LabelledPool, cost: Vector, seed: int
 ) -> list[dict[str, Any]]:
@@ -223,9 +213,7 @@ def _curve(
     for policy, asks, _, _ in rows:
         price, accuracy, gain, lost = islice(measured, 4)
         row: dict[str, Any] = {"policy": policy, "buys": asks, "cost": float(price), "cost_se": price.se}
-        row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
-        for name, each in (("gain", gain), ("loss", lost)):
-            row |= {name: float(each), f"{name}_se": each.se, f"{name}_low": each.low, f"{name}_high": each.high}
+        row |= as_columns(accuracy, "accuracy", "") | as_columns(gain, "gain") | as_columns(lost, "loss")
         table.append(row | {"chosen": policy == "cascade" and asks == chosen.described()})
     return table
 

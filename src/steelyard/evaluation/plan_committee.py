@@ -6,19 +6,18 @@ Every budget is compared with majority vote for the same cost: over all sources,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.accuracy import as_columns, need_labels
 from steelyard.evaluation.budget_plan import BudgetPlan, difference
 from steelyard.evaluation.committee_strategies import Strategy, StrategyChoice
 from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.purchase import Purchase, levels_of
 from steelyard.evaluation.source_prices import PricedPool, ScorePrice, paid, priced
-from steelyard.evaluation.spending_strategies import SpendingStrategy, at_cost
+from steelyard.evaluation.spending_strategies import SpendingStrategy, against_baselines, at_cost
 from steelyard.evaluation.trajectories import FEWEST
 from steelyard.foundation.errors import CalibrationError, SettingError
 from steelyard.voting.methods.base.method import Method
@@ -123,7 +122,7 @@ class Baselines:
         self.all_sources = _ladder(test, _of_all(cal, levels))
         alone = [[_samples({s: n}, len(levels)) for n in each[1:]] for s, each in enumerate(levels)]
         self._on_calibration = [_ladder(cal, each) for each in alone]
-        self._alone = [_ladder(test, each) for each in alone]
+        self.alone = [_ladder(test, each) for each in alone]
 
     def best_source(self, mean: float) -> int:
         """Return the source with the best majority vote on the calibration questions at this mean cost."""
@@ -131,10 +130,6 @@ class Baselines:
         if not able:
             return min(range(len(self._on_calibration)), key=lambda s: self._on_calibration[s][0].mean)
         return max(able, key=lambda s: float(at_cost(self._on_calibration[s], mean).mean()))
-
-    def of_source(self, source: int) -> Ladder:
-        """Return the ladder of one source on the test questions."""
-        return self._alone[source]
 
 
 def _of_all(cal: PricedPool, levels: Sequence[Sequence[int]]) -> list[Purchase]:
@@ -148,16 +143,14 @@ def _of_all(cal: PricedPool, levels: Sequence[Sequence[int]]) -> list[Purchase]:
 
 def _ladder(priced: PricedPool, rungs: Sequence[Purchase]) -> Ladder:
     """Majority vote on each purchase; no score breaks its ties."""
-    return [_counted(priced, bought) for bought in rungs]
-
-
-def _counted(priced: PricedPool, bought: Purchase) -> SpendingStrategy:
-    part, where = bought.of(priced.pool)
-    size = priced.pool.n_questions
-    cost, correct = np.zeros(size), np.zeros(size)
-    cost[where] = np.bincount(part.spread(np.arange(part.n_questions)), part.tokens, part.n_questions)
-    correct[where] = MajorityVote().predict(part.unlabelled()).correct(part)
-    return SpendingStrategy(sum(bought.samples), None, np.zeros(size), cost, correct)
+    ladder, size = [], priced.pool.n_questions
+    for bought in rungs:
+        part, where = bought.of(priced.pool)
+        cost, correct = np.zeros(size), np.zeros(size)
+        cost[where] = np.bincount(part.spread(np.arange(part.n_questions)), part.tokens, part.n_questions)
+        correct[where] = MajorityVote().predict(part.unlabelled()).correct(part)
+        ladder.append(SpendingStrategy(sum(bought.samples), None, np.zeros(size), cost, correct))
+    return ladder
 
 
 def _samples(counts: dict[int, int], sources: int) -> Purchase:
@@ -168,33 +161,23 @@ def _curve_rows(
     strategies: Sequence[tuple[float, Strategy, Strategy]], baselines: Baselines, names: tuple[str, ...], seed: int
 ) -> list[dict[str, Any]]:
     """Return one row per budget: the purchase, its cost and accuracy, the baselines at that cost and at the budget."""
-    columns, singles = [], []
-    for budget, learned, strategy in strategies:
-        single = baselines.best_source(learned.mean)
-        ladders = baselines.all_sources, baselines.of_source(single)
-        same_cost = [at_cost(ladder, strategy.mean) for ladder in ladders]
-        at_budget = [at_cost(ladder, max(budget, strategy.mean)) for ladder in ladders]
-        differences = [strategy.correct - baseline for baseline in same_cost]
-        columns += [strategy.cost, strategy.correct, *same_cost, *differences, *at_budget]
-        singles.append(names[single])
-    figures = iter(estimates(np.stack(columns, axis=1), seed=seed))
+    singles = [baselines.best_source(learned.mean) for _, learned, _ in strategies]
+    cases = [
+        (budget, strategy.cost, strategy.correct, (baselines.all_sources, baselines.alone[single]))
+        for (budget, _, strategy), single in zip(strategies, singles, strict=True)
+    ]
     rows = []
-    for (budget, _, strategy), name in zip(strategies, singles, strict=True):
-        cost, accuracy, majority, alone, gain, over, *whole_budget = islice(figures, 8)
-        row: dict[str, Any] = {
-            "budget": float(budget),
-            "buys": strategy.bought.described(names),
-            "method": strategy.method,
-        }
-        row |= {"margin": strategy.margin}
+    for (budget, _, strategy), single, figures in zip(strategies, singles, against_baselines(cases, seed), strict=True):
+        cost, accuracy, majority, alone, gain, over, *whole_budget = figures
+        row: dict[str, Any] = {"budget": float(budget), "buys": strategy.bought.described(names)}
+        row |= {"method": strategy.method, "margin": strategy.margin}
         row |= {"samples": dict(zip(names, strategy.bought.samples, strict=True))}
         row |= {"scored": [each for each, flag in zip(names, strategy.bought.scored, strict=True) if flag]}
         row |= {"scores": dict(zip(names, strategy.scores.mean(axis=0).tolist(), strict=True))}
         row |= {"cost": float(cost), "cost_se": cost.se}
-        row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
-        row |= {"majority": float(majority), "single": name, "single_accuracy": float(alone)}
-        for key, value in (("gain", gain), ("over_single", over)):
-            row |= {key: float(value), f"{key}_se": value.se, f"{key}_low": value.low, f"{key}_high": value.high}
+        row |= as_columns(accuracy, "accuracy", "")
+        row |= {"majority": float(majority), "single": names[single], "single_accuracy": float(alone)}
+        row |= as_columns(gain, "gain") | as_columns(over, "over_single")
         row |= {"majority_whole_budget": float(whole_budget[0]), "single_whole_budget": float(whole_budget[1])}
         rows.append(row)
     return rows

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.accuracy import as_columns, need_labels
 from steelyard.evaluation.budget_plan import BudgetPlan, difference
 from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.price_table import UnitPrices
 from steelyard.evaluation.spending_strategies import (
     SpendingStrategies,
     SpendingStrategy,
-    at_cost,
+    against_baselines,
     majority_strategy,
     measure_strategy,
     vanilla_strategy,
@@ -130,26 +128,17 @@ def _measured(
     strategies: Sequence[tuple[float, SpendingStrategy]], baselines: Sequence[Sequence[SpendingStrategy]], seed: int
 ) -> list[dict[str, Any]]:
     """Return one row per budget: cost and accuracy, and the baselines at that cost and at the budget."""
-    columns = []
-    for budget, strategy in strategies:
-        same_cost = [at_cost(baseline, strategy.mean) for baseline in baselines]
-        at_budget = [at_cost(baseline, max(budget, strategy.mean)) for baseline in baselines]
-        differences = [strategy.correct - baseline for baseline in same_cost]
-        columns += [strategy.cost, strategy.correct, *same_cost, *differences, *at_budget]
-    figures = iter(estimates(np.stack(columns, axis=1), seed=seed))
+    cases = [(budget, strategy.cost, strategy.correct, baselines) for budget, strategy in strategies]
     rows = []
-    for budget, strategy in strategies:
-        cost, accuracy, majority, vanilla, gain, over, *whole_budget = islice(figures, 8)
+    for (budget, strategy), figures in zip(strategies, against_baselines(cases, seed), strict=True):
+        cost, accuracy, majority, vanilla, gain, over, *whole_budget = figures
         row: dict[str, Any] = {"budget": float(budget), "n": strategy.n, "margin": strategy.margin}
         read = float(strategy.scores.mean())
-        row |= {
-            "buys": f"{strategy.n} samples" if strategy.margin is None else f"{strategy.n} samples + {read:.1f} scores"
-        }
-        row |= {"scores": read, "cost": float(cost), "cost_se": cost.se}
-        row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
+        scores = "" if strategy.margin is None else f" + {read:.1f} scores"
+        row |= {"buys": f"{strategy.n} samples{scores}", "scores": read, "cost": float(cost), "cost_se": cost.se}
+        row |= as_columns(accuracy, "accuracy", "")
         row |= {"majority": float(majority), "vanilla": float(vanilla)}
-        for key, value in (("gain", gain), ("over_vanilla", over)):
-            row |= {key: float(value), f"{key}_se": value.se, f"{key}_low": value.low, f"{key}_high": value.high}
+        row |= as_columns(gain, "gain") | as_columns(over, "over_vanilla")
         row |= {"majority_whole_budget": float(whole_budget[0]), "vanilla_whole_budget": float(whole_budget[1])}
         rows.append(row)
     return rows

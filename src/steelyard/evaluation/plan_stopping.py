@@ -71,7 +71,9 @@ def plan_stopping(
         figures = measured([rule], seen, seed=seed)[0]
     voter.stopping_ = rule
     explanation = _explanation(rule, refused, figures, loss, test.n_questions)
-    table = _priced(_with_plan(table, figures, samples), price)
+    table = _with_plan(table, figures, samples)
+    buys = pl.Series([_buys(row) for row in table.iter_rows(named=True)], dtype=pl.String)
+    table = table.with_columns(budget=price * table["budget"], cost=price * table["samples"], buys=buys)
     figures = {**figures, "buys": _buys(figures), "cost": price * figures["samples"]}
     return BudgetPlan(voter, table, figures, RIVALS, explanation, cal.n_questions, test.n_questions)
 
@@ -83,13 +85,6 @@ def _with_plan(table: pl.DataFrame, figures: dict[str, Any], samples: float | No
     if table["chosen"].any():
         return table
     return pl.concat((table, pl.DataFrame([{"budget": samples, **figures, "chosen": True}], table.schema)))
-
-
-def _priced(table: pl.DataFrame, price: float) -> pl.DataFrame:
-    """Add what each rule buys and costs; budgets become costs, too."""
-    buys = [_buys(row) for row in table.iter_rows(named=True)]
-    columns = {"budget": price * table["budget"], "cost": price * table["samples"]}
-    return table.with_columns(**columns, buys=pl.Series(buys, dtype=pl.String))
 
 
 def _buys(row: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steelyard.evaluation.source_prices import paid
+from steelyard.evaluation.source_prices import paid, usual_samples
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import LabelledPool
 
@@ -85,9 +85,5 @@ class Purchase:
 
 def levels_of(pool: LabelledPool) -> list[list[int]]:
     """The numbers of samples to try of each source: none, 1, 2, 4, .., and all that it usually gave."""
-    source, _ = paid(pool)
-    sources = len(pool.sources)
-    key = pool.spread(np.arange(pool.n_questions)) * sources + source
-    counts = np.bincount(key, minlength=pool.n_questions * sources).reshape(-1, sources)
-    most = [int(np.median(each[each > 0])) if each.any() else 0 for each in counts.T]
-    return [[0, *sorted({*(2**k for k in range(n.bit_length()) if 2**k < n), n} - {0})] for n in most]
+    usual = usual_samples(pool)
+    return [[0, *sorted({*(2**k for k in range(n.bit_length()) if 2**k < n), n} - {0})] for n in usual]

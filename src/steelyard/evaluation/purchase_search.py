@@ -46,7 +46,6 @@ class PurchaseSearch:
         self.levels = levels_of(priced.pool)
         self.known = PurchaseWorth(priced, seed)
         sources = len(self.levels)
-        self.nothing = Purchase((0,) * sources, (False,) * sources)
         costs = [self.known.column(s, self.levels[s][1]).cost for s in range(sources)]
         highest = sum(self.known.column(s, levels[-1]).cost for s, levels in enumerate(self.levels))
         highest += float(sum(price * levels[-1] for price, levels in zip(priced.score, self.levels, strict=True)))
@@ -58,7 +57,7 @@ class PurchaseSearch:
         offered: dict[Purchase, None] = {}
         last: Purchase | None = None
         for budget in budgets:
-            alone = self._best_alone(budget, scores=scores)
+            alone = max(self._singles(budget, scores), key=self._value(budget, scores), default=None)
             last = self.within(budget, scores=scores, after=last)
             some = [bought for bought in (last, alone) if bought]
             some += [self.filled(bought, budget) for bought in some]
@@ -102,19 +101,16 @@ class PurchaseSearch:
     def _pays(self, bought: Purchase, budget: float) -> bool:
         return self.known.of(bought)[1] <= budget * (1 + CLOSE)
 
-    def _best_alone(self, budget: float, *, scores: bool) -> Purchase | None:
-        return max(self._singles(budget, scores), key=self._value(budget, scores), default=None)
-
     def _singles(self, budget: float, scores: bool) -> list[Purchase]:
         """Return the affordable purchases of a single source."""
-        able = [s for s in range(len(self.levels)) if not scores or self.known.may_score[s]]
-        return [one for s in able for one in self._alone(s, scores) if self._pays(one, budget)]
-
-    def _alone(self, source: int, scored: bool) -> list[Purchase]:
-        """Return every number of samples of one source."""
-        counts = self.levels[source][1:]
-        samples = [tuple(count if s == source else 0 for s in range(len(self.levels))) for count in counts]
-        return [Purchase(each, self.nothing.scored).scoring(source, scored) for each in samples]
+        sources = range(len(self.levels))
+        singles = [
+            Purchase(tuple(count * (t == s) for t in sources), tuple(scores and t == s for t in sources))
+            for s in sources
+            for count in self.levels[s][1:]
+            if not scores or self.known.may_score[s]
+        ]
+        return [one for one in singles if self._pays(one, budget)]
 
     def _climbed(self, start: Purchase, value: Value, may_score: list[bool]) -> Purchase:
         now = start

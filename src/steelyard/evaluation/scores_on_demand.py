@@ -7,7 +7,6 @@ of verdicts with partial scores is learned on the same replay.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
@@ -16,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steelyard.evaluation.accuracy import estimates, need_labels
+from steelyard.evaluation.accuracy import as_columns, estimates, need_labels
 from steelyard.evaluation.budget_plan import BudgetPlan, difference
 from steelyard.evaluation.crossfit_replay import CrossfitReplay
 from steelyard.evaluation.method_tables import measures
 from steelyard.evaluation.percentages import percent
-from steelyard.evaluation.spending_strategies import without_scores
-from steelyard.foundation.errors import CalibrationError, SettingError, SteelyardWarning, need_numbers
+from steelyard.evaluation.spending_strategies import fitted_copy, without_scores
+from steelyard.foundation.errors import CalibrationError, SettingError, need_numbers
 from steelyard.voting.methods import method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.majority import MajorityVote
@@ -131,9 +130,8 @@ def _policy_rows(voter: Method, test: LabelledPool, price: float, seed: int) -> 
         accuracy, gain = islice(measured, 2)
         scores = float(np.mean(texts))
         row: dict[str, Any] = {"policy": policy, "buys": f"{scores:.1f} scores", "scores": scores}
-        row |= {"cost": price * scores, "accuracy": float(accuracy), "se": accuracy.se}
-        row |= {"low": accuracy.low, "high": accuracy.high, "gain": float(gain), "gain_se": gain.se}
-        rows.append(row | {"gain_low": gain.low, "gain_high": gain.high, "chosen": policy == "scores on demand"})
+        row |= {"cost": price * scores} | as_columns(accuracy, "accuracy", "") | as_columns(gain, "gain")
+        rows.append(row | {"chosen": policy == "scores on demand"})
     return rows
 
 
@@ -169,10 +167,7 @@ def evaluate_frugal(
     for size in n or [min(cal.n, test.n)]:
         learned, seen = cal.first(size), test.first(size)
         for choice in methods:
-            method = method_class(choice)() if isinstance(choice, str) else deepcopy(choice)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SteelyardWarning)
-                voter = method.fit(learned)
+            voter = fitted_copy(method_class(choice)() if isinstance(choice, str) else choice, learned)
             if rule == "expected":
                 voter = learn_asking(voter, learned, price=price, seed=seed)
             else:
@@ -189,13 +184,9 @@ def _replay_figures(voter: Method, test: LabelledPool, rule: str, seed: int) -> 
     columns = np.stack((correct[0], correct[1], texts_asked(asked) / test.sizes), axis=1)
     accuracy, all_scores, _ = estimates(columns, seed=seed, shares=True)
     gain, gain_all = estimates(np.stack((correct[0] - correct[2], correct[1] - correct[2]), axis=1), seed=seed)
-    scored = float(texts_asked(asked).sum() / test.n_responses)
     return {
-        "scored": scored,
-        "accuracy": float(accuracy),
-        "se": accuracy.se,
-        "low": accuracy.low,
-        "high": accuracy.high,
+        "scored": float(texts_asked(asked).sum() / test.n_responses),
+        **as_columns(accuracy, "accuracy", ""),
         "all_scores": float(all_scores),
         "gain": float(gain),
         "gain_se": gain.se,

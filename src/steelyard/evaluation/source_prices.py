@@ -95,16 +95,25 @@ def source_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np.f
 
     A source with no response to a question is taken to cost there what it costs on average.
     """
-    costs = response_costs(pool, prices)
-    sources, shape = len(pool.sources), (pool.n_questions, len(pool.sources))
-    cell = pool.spread(np.arange(pool.n_questions)) * sources + pool.source
-    total = np.bincount(cell, costs, shape[0] * sources).reshape(shape)
-    present = np.bincount(cell, minlength=shape[0] * sources).reshape(shape) > 0
+    total = _by_source(pool, response_costs(pool, prices))
+    present = _by_source(pool) > 0
     mean = total.sum(axis=0) / np.maximum(present.sum(axis=0), 1)
     filled = np.where(present, total, mean)
     if not filled.any():
         raise SettingError("every source is free: there is nothing to save, so ask them all")
     return filled
+
+
+def usual_samples(pool: Pool) -> list[int]:
+    """Return the median number of samples of each source [S] for a question that it answered; 0 if it answered none."""
+    return [int(np.median(each[each > 0])) if each.any() else 0 for each in _by_source(pool).T]
+
+
+def _by_source(pool: Pool, values: Vector | None = None) -> Vector:
+    """Add up values of responses [R] by question and source [Q, S]; without values, count the responses."""
+    sources = len(pool.sources)
+    cell = pool.spread(np.arange(pool.n_questions)) * sources + pool.source
+    return np.bincount(cell, values, pool.n_questions * sources).astype(np.float64).reshape(-1, sources)
 
 
 def response_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np.float64]:

@@ -11,14 +11,15 @@ bought.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.evaluation.accuracy import Paired
+from steelyard.evaluation.accuracy import Estimate, Paired, estimates
 from steelyard.evaluation.budget_plan import random_mixture
 from steelyard.evaluation.crossfit_replay import CrossfitReplay
 from steelyard.evaluation.price_table import UnitPrices
@@ -30,6 +31,7 @@ from steelyard.voting.methods.vanilla import VanillaVote
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.base_rule import replay
 from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import LabelledPool
 
 MARGINS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)
@@ -64,10 +66,10 @@ class SpendingStrategies:
         self.strategies: list[SpendingStrategy] = []
         for n in self.sizes[1:]:
             pool = cal.first(n)
-            crossfit = self.crossfits[n] = CrossfitReplay.of(_fitted(method, pool), pool, seed=seed)
+            crossfit = self.crossfits[n] = CrossfitReplay.of(fitted_copy(method, pool), pool, seed=seed)
             for margin in MARGINS:
                 _, seen, code = crossfit.replayed(margin)
-                correct = (code >= 0) & pool.answer_correct[pool.base + np.maximum(code, 0)]
+                correct = correct_verdicts(pool, code)
                 self.strategies.append(_measured_strategy(n, margin, pool, texts_asked(seen), correct, prices))
 
     def within(self, budget: float) -> SpendingStrategy:
@@ -96,7 +98,7 @@ class SpendingStrategies:
         crossfit = self.crossfits[strategy.n]
         nothing, *_ = crossfit.replayed(0.0)
         asking, seen, _ = crossfit.replayed(strategy.margin)
-        voter = _fitted(self.method, pool)
+        voter = fitted_copy(self.method, pool)
         voter.asking_ = crossfit.with_confidence(replace(asking, gain=nothing.loss), seen)
         return voter
 
@@ -104,7 +106,7 @@ class SpendingStrategies:
         """Return the same without its confidence, which is slow to fit."""
         if strategy.margin is None:
             return self.voter(strategy)
-        voter = _fitted(self.method, self.cal.first(strategy.n))
+        voter = fitted_copy(self.method, self.cal.first(strategy.n))
         voter.asking_ = replace(self.crossfits[strategy.n].start, margin=strategy.margin)
         return voter
 
@@ -152,6 +154,24 @@ def at_cost(strategies: Sequence[SpendingStrategy], mean: float) -> Vector:
     return random_mixture(mean, [(strategy.cost, strategy.correct) for strategy in strategies])[1]
 
 
+def against_baselines(
+    cases: Sequence[tuple[float, Vector, Vector, Sequence[Sequence[SpendingStrategy]]]], seed: int
+) -> Iterator[list[Estimate]]:
+    """Compare strategies, each a budget with cost and accuracy per question [Q], with two baselines.
+
+    Yield the cost, the accuracy, that of the baselines at the same mean cost, the gains over them, and the accuracy of
+    the baselines at the budget, all on the same bootstrap draws.
+    """
+    columns = []
+    for budget, cost, correct, baselines in cases:
+        mean = float(cost.mean())
+        same_cost = [at_cost(baseline, mean) for baseline in baselines]
+        at_budget = [at_cost(baseline, max(budget, mean)) for baseline in baselines]
+        columns += [cost, correct, *same_cost, *(correct - baseline for baseline in same_cost), *at_budget]
+    figures = iter(estimates(np.stack(columns, axis=1), seed=seed))
+    return (list(islice(figures, 8)) for _ in cases)
+
+
 def without_scores(pool: LabelledPool) -> LabelledPool:
     """Return the pool as it is without a verifier."""
     return replace(pool, scores=None, parts=None, asked=None, origin=replace(pool.origin, score=None, parts=()))
@@ -171,7 +191,14 @@ def _measured_strategy(
     )
 
 
-def _fitted(method: Method, pool: LabelledPool) -> Method:
+def correct_verdicts(pool: LabelledPool, code: NDArray[np.int32]) -> Bools:
+    """Return which verdicts [Q] are correct; a question without an answer is not."""
+    correct: Bools = (code >= 0) & pool.answer_correct[pool.base + np.maximum(code, 0)]
+    return correct
+
+
+def fitted_copy(method: Method, pool: LabelledPool) -> Method:
+    """Fit a copy of a method; many fits would repeat the same warnings about the same questions."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SteelyardWarning)  # of many fits, about the same questions
+        warnings.simplefilter("ignore", SteelyardWarning)
         return deepcopy(method).fit(pool)

@@ -7,7 +7,6 @@ draws the target, the accuracies and the samples together; a target that is neve
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from copy import deepcopy
 from itertools import islice
@@ -16,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.evaluation.accuracy import LEVEL, Estimate, bootstrapped, estimates, need_labels
+from steelyard.evaluation.accuracy import Estimate, as_columns, bootstrapped, estimates, need_labels
 from steelyard.evaluation.accuracy_curves import default_sizes
-from steelyard.evaluation.matching_compute import fine_sizes, first_reached
+from steelyard.evaluation.matching_compute import fine_sizes, first_reached, samples_interval
 from steelyard.evaluation.random_subsets import answers_correctly
 from steelyard.evaluation.stopping_rule_choice import RuleSearch
 from steelyard.evaluation.trajectories import Trajectories, crossfit_trajectories, trajectories
@@ -53,10 +52,17 @@ def frontier(
     >>> table["budget"].unique().to_list(), int(table["chosen"].sum())
     ([4.0], 1)
     """
+    search, seen = _searched(cal, test, method, resamples, seed)
+    return frontier_of(search, seen, budgets or default_sizes(min(cal.n, test.n)), seed=seed)
+
+
+def _searched(
+    cal: LabelledPool, test: LabelledPool, method: Method | None, resamples: int | None, seed: int
+) -> tuple[RuleSearch, Trajectories]:
+    """Return the rules to choose from, and the votes on the test questions."""
     voter = method or method_class(default_method(cal))()
     search = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
-    seen = trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
-    return frontier_of(search, seen, budgets or default_sizes(min(cal.n, test.n)), seed=seed)
+    return search, trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
 
 
 def frontier_of(search: RuleSearch, seen: Trajectories, budgets: Sequence[float], *, seed: int = 0) -> pl.DataFrame:
@@ -89,10 +95,7 @@ def measured(rules: Sequence[Rule], seen: Trajectories, *, seed: int = 0) -> lis
 def _row(rule: Rule, samples: Estimate, accuracy: Estimate, gain: Estimate, loss: Estimate) -> dict[str, Any]:
     row: dict[str, Any] = {"rule": rule.name, "threshold": rule.threshold if rule.thresholds else None}
     row |= {"least": rule.least, "cap": rule.cap, "samples": float(samples), "samples_se": samples.se}
-    row |= {"accuracy": float(accuracy), "se": accuracy.se, "low": accuracy.low, "high": accuracy.high}
-    for name, each in (("gain", gain), ("loss", loss)):
-        row |= {name: float(each), f"{name}_se": each.se, f"{name}_low": each.low, f"{name}_high": each.high}
-    return row
+    return row | as_columns(accuracy, "accuracy", "") | as_columns(gain, "gain") | as_columns(loss, "loss")
 
 
 def samples_needed(
@@ -117,10 +120,11 @@ def samples_needed(
     """
     import polars as pl
 
-    voter = method or method_class(default_method(cal))()
-    search = RuleSearch(crossfit_trajectories(voter, need_labels(cal), resamples=resamples, seed=seed))
-    seen = trajectories(deepcopy(voter).fit(cal), need_labels(test), resamples=resamples, seed=seed)
-    goal = np.full(test.n_questions, target) if isinstance(target, float | int) else _goal(target, cal, test)
+    search, seen = _searched(cal, test, method, resamples, seed)
+    if isinstance(target, float | int):
+        goal = np.full(test.n_questions, target)
+    else:
+        goal = answers_correctly(deepcopy(target or method_class("vanilla")()).fit(cal), test).astype(np.float64)
     choices = [search.choose(samples=budget) for budget in fine_sizes(min(cal.n, test.n))]
     strategies = {
         kind: [choice.offers[kind] for choice in choices if kind in choice.offers] for kind in search.rule_results
@@ -130,28 +134,15 @@ def samples_needed(
     return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("samples", "low", "high", "share"), pl.Float64))
 
 
-def _goal(target: Method | None, cal: LabelledPool, test: LabelledPool) -> NDArray[np.float64]:
-    return answers_correctly(deepcopy(target or method_class("vanilla")()).fit(cal), test).astype(np.float64)
-
-
 def _needed(rules: list[Rule], seen: Trajectories, goal: NDArray[np.float64], seed: int) -> dict[str, Any]:
     outcomes = [seen.under(rule) for rule in dict.fromkeys(rules)]
     outcomes.sort(key=lambda pair: float(pair[0].mean()))
     values = np.stack([used for used, _ in outcomes] + [hits for _, hits in outcomes] + [goal], axis=1)
-    point = _first(values.mean(axis=0))
-    many = np.sort([_first(draw) for draw in bootstrapped(values, seed=seed)])
-    tail = (1 - LEVEL) / 2
-    low, high = many[math.floor(tail * (len(many) - 1))], many[math.ceil((1 - tail) * (len(many) - 1))]
-    all_samples = float(seen.prefix_votes.sizes.mean())
-    return {
-        "target": float(goal.mean()),
-        "samples": _finite(point),
-        "low": _finite(low),
-        "high": _finite(high),
-        "share": _finite(point / all_samples),
-        "reached": float(np.isfinite(many).mean()),
-        "questions": len(goal),
-    }
+    draws = np.array([_first(draw) for draw in bootstrapped(values, seed=seed)])
+    samples, low, high, reached = samples_interval(_first(values.mean(axis=0)), draws)
+    share = None if samples is None else samples / float(seen.prefix_votes.sizes.mean())
+    row = {"target": float(goal.mean()), "samples": samples, "low": low, "high": high}
+    return row | {"share": share, "reached": reached, "questions": len(goal)}
 
 
 def _first(means: NDArray[np.float64]) -> float:
@@ -160,7 +151,3 @@ def _first(means: NDArray[np.float64]) -> float:
     order = np.argsort(means[:count], kind="stable")
     sizes, accuracy = means[:count][order], means[count:-1][order]
     return float(first_reached(sizes, accuracy[None], means[-1:])[0])
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

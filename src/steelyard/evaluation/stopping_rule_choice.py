@@ -39,12 +39,6 @@ class Choice:
 
     rule: Rule
     offers: dict[str, Rule]  # by kind
-    gains: dict[str, Paired]  # by kind: against fixed at the same mean samples
-
-    @property
-    def pays(self) -> bool:
-        """Whether stopping early is worth it."""
-        return self.rule.name != "fixed"
 
 
 class RuleSearch:
@@ -76,7 +70,7 @@ class RuleSearch:
                 f"to lose at most {loss:g} takes {need:.1f} samples per question on the calibration questions: "
                 f"allow {np.ceil(need):.0f} samples, or a larger loss"
             )
-        gains = {kind: self._gain(t) for kind, t in best.items()}
+        gains = {kind: Paired.of(t.correct - self.trajectories.fixed(t.samples)) for kind, t in best.items()}
         paying = [
             t
             for kind, t in best.items()
@@ -84,7 +78,7 @@ class RuleSearch:
         ]
         listed = paying or list(best.values())
         top = _fewest(listed) if loss is not None else max(listed, key=lambda t: float(t.correct.mean()))
-        return Choice(top.rule, {kind: t.rule for kind, t in best.items()}, gains)
+        return Choice(top.rule, {kind: t.rule for kind, t in best.items()})
 
     def _held(self, rules: list[RuleResult], loss: float) -> list[RuleResult]:
         """The rules that hold a loss, each family tested from careful to bold and only up to the first that fails.
@@ -98,9 +92,6 @@ class RuleSearch:
         for family in families(rules):
             held += takewhile(lambda t: t.loss.mean + spare * t.loss.se <= loss + CLOSE, family)
         return held
-
-    def _gain(self, one: RuleResult) -> Paired:
-        return Paired.of(one.correct - self.trajectories.fixed(one.samples))
 
 
 def check_aim(samples: float | None, loss: float | None, n: int) -> None:
@@ -143,7 +134,11 @@ class RuleResult:
 def rule_results(votes: Trajectories, kind: str) -> list[RuleResult]:
     """Measure every candidate rule of a kind."""
     full = votes.fixed(float(votes.prefix_votes.sizes.mean()))
-    return [_measured(votes, rule, at, full) for rule, at in _rules(votes, kind)]
+    results = []
+    for rule, samples in _rules(votes, kind):
+        used, correct = votes.stopped(samples)
+        results.append(RuleResult(rule, float(used.mean()), correct.astype(np.float32), Paired.of(full - correct)))
+    return results
 
 
 def families(rule_results: list[RuleResult]) -> list[list[RuleResult]]:
@@ -179,8 +174,3 @@ def caps(n: int) -> list[int]:
     """
     steps = sorted(part * 2**k for k in range(1, n.bit_length() + 1) for part in (1, 1.5))
     return [int(cap) for cap in steps if cap < n] + [n]
-
-
-def _measured(votes: Trajectories, rule: Rule, samples: Ints, full: NDArray[np.float64]) -> RuleResult:
-    used, correct = votes.stopped(samples)
-    return RuleResult(rule, float(used.mean()), correct.astype(np.float32), Paired.of(full - correct))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 import steelyard as sy
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Settings
 
 SETTINGS = Settings(seed=3, runs=2, resamples=4, again=1)
 QUESTIONS, N = 120, 8

@@ -9,9 +9,8 @@ import pytest
 
 import steelyard as sy
 from steelyard.evaluation.paper.grid_sources import GridSource
-from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
 from steelyard.evaluation.paper.run_experiments import SHARED, SOURCE, Cache, code_hash, run_experiments
-from steelyard.evaluation.paper.settings import Settings
 from tests.evaluation.paper.grids import SETTINGS
 
 

@@ -12,9 +12,8 @@ import steelyard as sy
 from docs.reproduction import reproduction_page, results
 from steelyard.evaluation.paper.experiment import experiment, experiment_names
 from steelyard.evaluation.paper.measuring import ALL, accuracies
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.evaluation.paper.run_experiments import Reproduction, Result
-from steelyard.evaluation.paper.settings import Settings
 from tests.building import labelled
 from tests.evaluation.paper.grids import SETTINGS
 

@@ -11,8 +11,7 @@ import pytest
 from scipy import stats
 
 import steelyard as sy
-from steelyard.evaluation.calibration_gain import learning_curve
-from steelyard.evaluation.method_tables import confidence_table
+from steelyard.evaluation.method_tables import confidence_table, learning_curve
 from steelyard.voting.confidence.drift import (
     MOST_REFERENCES,
     question_means,

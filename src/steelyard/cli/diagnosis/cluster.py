@@ -100,7 +100,8 @@ def _node(
         yield Finding("node", BAD, f"{where}: {answer}", "check 'ray status', and restart the node")
         return
     wanted = {"steelyard": __version__, "python": platform.python_version(), "ray": ray_version}
-    other = [f"{name} {answer[name] or 'is not there'}" for name in wanted if _unlike(name, answer[name], wanted[name])]
+    known = {name: str(answer[name] or "is not there") for name in wanted}
+    other = [f"{name} {known[name]}" for name, here in wanted.items() if not _alike(name, known[name], here)]
     same = ", ".join(f"{name} {answer[name]}" for name in wanted)
     if other:
         fix = f"install the same as here: {', '.join(f'{name} {value}' for name, value in wanted.items())}"
@@ -117,11 +118,9 @@ def _node(
         yield Finding("folder", GOOD, f"{where}: files that it writes to {folder} are visible here")
 
 
-def _unlike(name: str, there: str | None, here: str) -> bool:
-    """Versions that do not go together; the last figure of Python's may differ."""
-    if name == "python":
-        return (there or "").split(".")[:2] != here.split(".")[:2]
-    return there != here
+def _alike(name: str, there: str, here: str) -> bool:
+    """Whether two versions go together; the last figure of Python's may differ."""
+    return there.split(".")[:2] == here.split(".")[:2] if name == "python" else there == here
 
 
 def _gpus(where: str, counted: int, seen: list[str]) -> Finding:

@@ -32,7 +32,6 @@ async def adoctor(
     model: Named | None = None,
     verifier: str | None = None,
     verifier_upstream: str | None = None,
-    at: str | None = None,
     verifier_model: str | None = None,
     output: str | Path = ".",
     key_env: Named = KEY_ENV,
@@ -45,23 +44,22 @@ async def adoctor(
     ['steelyard', 'disk', 'key']
     """
     check_no_store(output)
-    at = at if verifier_upstream is None else verifier_upstream  # `at` is what it was called before
     several = upstream is not None and bool(names_of(upstream))
     upstreams = read_upstreams(upstream, model, key_env, n=1) if several and upstream is not None else ()
     usual = key_env if isinstance(key_env, str) and not (several and "=" in key_env) else NO_KEY
     for each in upstreams:
         each.check()
-    for place in (None if several else upstream, at):
+    for place in (None if several else upstream, verifier_upstream):
         if place is not None:
             check_upstream(str(place), usual)
-    torch_needed = verifier is not None and runs_here(verifier, at)
+    torch_needed = verifier is not None and runs_here(verifier, verifier_upstream)
     findings = [*machine.look(Path(output), key_env=None if several else usual, torch_needed=torch_needed)]
     for each in upstreams:
         findings += [replace(finding, upstream=each.name) async for finding in _section(each)]
     if upstream is not None and not several:
         findings += [finding async for finding in _asked(str(upstream), _one_model(str(upstream), model), usual)]
     if verifier is not None:
-        with served(at, usual) if at else nullcontext() as place_of_it:
+        with served(verifier_upstream, usual) if verifier_upstream else nullcontext() as place_of_it:
             findings += proxy_findings(place_of_it) if place_of_it else ()
             findings.append(await verifier_finding(verifier, verifier_model, place_of_it))
     return findings + (cluster.look(engine, Path(output)) if engine is not None else [])

@@ -9,12 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from steelyard.cli.diagnosis import (
-    BAD,
-    GOOD,
-    NOTE,
-    Finding,
-)
+from steelyard.cli.diagnosis import BAD, GOOD, NOTE, Finding
 from steelyard.foundation.cores import usable_cores
 from steelyard.foundation.version import __version__
 from steelyard.sampling.llm.address import KEY_ENV, NO_KEY

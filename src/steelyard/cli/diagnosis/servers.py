@@ -7,12 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from steelyard.cli.diagnosis import (
-    BAD,
-    GOOD,
-    NOTE,
-    Finding,
-)
+from steelyard.cli.diagnosis import BAD, GOOD, NOTE, Finding
 from steelyard.foundation.errors import SteelyardError, UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.sampling.llm.address import Address, any_proxy, proxy_for
@@ -122,15 +117,12 @@ async def verifier_finding(name: str, model: str | None, address: Address | None
     wanted = model or verifier.model
     if isinstance(protocol, RecordedProtocol):
         return Finding("verifier", GOOD, f"{name} reads what 'generate' recorded; it needs log-probabilities")
+    if address is None and isinstance(protocol, ChatProtocol):
+        fix = "add --verifier-upstream http://HOST:PORT/v1"
+        return Finding("verifier", BAD, f"{name} needs a chat server; none was named", fix)
     if address is None:
-        return _chat_without_server(name) if isinstance(protocol, ChatProtocol) else _weights(name, wanted)
+        return _weights(name, wanted)
     return await _served(name, protocol, wanted, address)
-
-
-def _chat_without_server(name: str) -> Finding:
-    return Finding(
-        "verifier", BAD, f"{name} needs a chat server; none was named", "add --verifier-upstream http://HOST:PORT/v1"
-    )
 
 
 async def _served(name: str, protocol: Protocol, model: str, address: Address) -> Finding:
@@ -164,11 +156,7 @@ def proxy_findings(address: Address) -> Iterator[Finding]:
     proxy = proxy_for(address.base)
     route = f"{address.base} is reached {f'through {proxy}' if proxy else 'directly'}"
     if proxy and address.has_secret and address.base.startswith("http:"):
-        yield Finding(
-            "proxy",
-            NOTE,
-            f"{route}, which can read the key because the connection is not encrypted",
-            "use an https:// address for the server, or add its host to NO_PROXY",
-        )
+        fix = "use an https:// address for the server, or add its host to NO_PROXY"
+        yield Finding("proxy", NOTE, f"{route}, which can read the key because the connection is not encrypted", fix)
     else:
         yield Finding("proxy", GOOD, route)

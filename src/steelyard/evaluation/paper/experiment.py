@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
 from steelyard.evaluation.paper.paper_tables import Shown
-from steelyard.evaluation.paper.settings import Settings
 from steelyard.foundation.errors import SettingError, did_you_mean
 from steelyard.foundation.registry import Registry
 

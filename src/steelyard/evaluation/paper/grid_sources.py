@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.pair_grid import Grid, Names
-from steelyard.evaluation.paper.settings import no_progress
+from steelyard.evaluation.random_subsets import no_progress
 from steelyard.foundation.errors import SteelyardError, TableError
 from steelyard.tables.columns import KNOWN
 from steelyard.tables.reading import read

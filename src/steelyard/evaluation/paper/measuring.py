@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.evaluation.paper.pair_grid import Pair
-from steelyard.evaluation.paper.settings import DRAWN, RESERVE, Settings
+from steelyard.evaluation.paper.pair_grid import DRAWN, RESERVE, Pair, Settings
 from steelyard.evaluation.random_subsets import answers_correctly
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.voting.methods import configured, method_class

@@ -1,4 +1,4 @@
-"""A grid: language models judged by verifiers on the same questions, a pool per pair.
+"""A grid: language models judged by verifiers on the same questions, a pool per pair; and how much of it is measured.
 
 A folder holds one file per language model (`LLM.parquet`, a score column per verifier) or one per pair
 (`LLM--VERIFIER.parquet`), in any format `steelyard.read` knows; a column `llm` overrules the file's name. Verifiers
@@ -9,7 +9,7 @@ sentence and the rest is used.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -18,14 +18,41 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.evaluation.paper.settings import Item, Settings
+from steelyard.evaluation.random_subsets import Progress, no_progress
 from steelyard.foundation.errors import SteelyardError, TableError
 from steelyard.voting.fitting.score_quality import auroc_within
 from steelyard.voting.pools.pool import LabelledPool, Pool
 
 FEWEST = 60  # questions: 12 to calibrate on, 36 to test on
+RESERVE = 0.4  # of the questions are for calibration, as in the paper: 200 of MATH500's 500
+DRAWN = 0.5  # of those are drawn for a run: 100
 Names = NDArray[np.str_]
+Item = TypeVar("Item")
 Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One seed, and how often things are repeated; `progress` is called with the share that is done."""
+
+    seed: int = 0
+    runs: int = 3  # calibration sets drawn, the paper's three seeds
+    resamples: int = 100  # random subsets of n samples
+    again: int = 5  # the same for methods that must vote again on every subset
+    quick: bool = False
+    progress: Progress = field(default=no_progress, compare=False, repr=False)
+
+    @staticmethod
+    def quickly(seed: int = 0) -> Settings:
+        """What finishes in under a minute."""
+        return Settings(seed, runs=2, resamples=20, again=1, quick=True)
+
+    def each(self, items: Sequence[Item]) -> Iterator[Item]:
+        """Go through the items of an experiment and report the progress."""
+        for done, item in enumerate(items):
+            self.progress(done / len(items))
+            yield item
+        self.progress(1.0)
 
 
 @dataclass(frozen=True, eq=False)

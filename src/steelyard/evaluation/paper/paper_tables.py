@@ -1,15 +1,13 @@
-"""Tables as the paper lays them out: a row per verifier and method, a column per language model, the best in bold.
-
-A table is written as Markdown, LaTeX and HTML.
-"""
+"""Tables as the paper lays them out, the best in bold, written as Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 import polars as pl
 
@@ -22,31 +20,35 @@ NOTE = (
     "(no response is judged by a density that saw it). -shuffled: the same on scores dealt out at random, which "
     "carry no signal: what an oracle has there comes from the labels alone."
 )
-LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
+LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "<": r"$<$",
+    ">": r"$>$", "−": "$-$", "→": r"$\to$",
+}  # fmt: skip
 
 
-def by_llm(rows: pl.DataFrame, note: str = NOTE, group: str = "verifier", column: str = "llm") -> Shown:
+def by_llm(rows: pl.DataFrame, note: str = NOTE) -> Shown:
     """Lay out tidy rows; the last column is the mean over the others."""
-    columns = rows[column].unique(maintain_order=True).to_list()
+    columns = rows["llm"].unique(maintain_order=True).to_list()
     lines: list[list[str]] = []
     bold: set[tuple[int, int]] = set()
     rules: set[int] = set()
-    for (name,), part in rows.group_by(group, maintain_order=True):
+    for (name,), part in rows.group_by("verifier", maintain_order=True):
         if lines:
             rules.add(len(lines))
         methods = part["method"].unique(maintain_order=True).to_list()
-        found = {(row["method"], row[column]): row for row in part.iter_rows(named=True)}
-        value = {key: row["accuracy"] for key, row in found.items()}
+        rows_by = {(row["method"], row["llm"]): row for row in part.iter_rows(named=True)}
+        text = {key: cell(row["accuracy"], row["sd"], row["se"]) for key, row in rows_by.items()}
+        value = {key: row["accuracy"] for key, row in rows_by.items()}
         for method in methods:
             own = [value[method, c] for c in columns if (method, c) in value]
             value[method, "average"] = sum(own) / len(own)
         for method in methods:
-            cells = [_cell(found.get((method, c))) for c in columns]
+            cells = [text.get((method, c), "-") for c in columns]
             lines.append([str(name), method, *cells, cell(value[method, "average"], None, None)])
         first = len(lines) - len(methods)
         for j, c in enumerate((*columns, "average"), 2):
             bold |= {(first + methods.index(method), j) for method in best({m: value.get((m, c)) for m in methods})}
-    return Shown([group, "method", *columns, "average"], lines, note, 2, frozenset(bold), frozenset(rules))
+    return Shown(["verifier", "method", *columns, "average"], lines, note, 2, frozenset(bold), frozenset(rules))
 
 
 def best(value: dict[str, float | None]) -> list[str]:
@@ -57,8 +59,6 @@ def best(value: dict[str, float | None]) -> list[str]:
 
 def averaged(rows: pl.DataFrame) -> Shown:
     """The same in short: a row per verifier, a column per method, averaged over the language models."""
-    if "accuracy" not in rows.columns:
-        raise AssertionError("only accuracies are averaged over models")
     methods = rows["method"].unique(maintain_order=True).to_list()
     lines: list[list[str]] = []
     bold: set[tuple[int, int]] = set()
@@ -75,13 +75,6 @@ def averages(rows: pl.DataFrame) -> dict[str, float]:
     """The mean accuracy of every method over all pairs."""
     mean = rows.group_by("method", maintain_order=True).agg(pl.col("accuracy").mean())
     return dict(mean.iter_rows())
-
-
-def _cell(row: dict[str, float] | None) -> str:
-    return "-" if row is None else cell(row["accuracy"], row["sd"], row["se"])
-
-
-LATEX |= {"^": r"\textasciicircum{}", "±": r"$\pm$", "<": r"$<$", ">": r"$>$", "−": "$-$", "→": r"$\to$"}
 
 
 @dataclass(frozen=True)
@@ -159,6 +152,29 @@ def count(number: int, what: str) -> str:
     ('1 pair', '3 pairs')
     """
     return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def percents(value: Mapping[str, float], names: Sequence[str]) -> str:
+    """Accuracies of some methods, without the sign.
+
+    >>> percents({"logit": 0.531, "kde": 0.5}, ["logit", "kde"])
+    'logit 53.1, kde 50.0'
+    """
+    return ", ".join(f"{name} {percent(value[name])}" for name in names)
+
+
+def beyond_chance(rows: pl.DataFrame) -> tuple[int, int]:
+    """In how many rows logit is more than two standard errors above vanilla, and in how many below."""
+    logit = rows.filter(pl.col("method") == "logit")
+    gain, error = logit["over_vanilla"], logit["over_vanilla_se"]
+    return int((gain > 2 * error).sum()), int((gain < -2 * error).sum())
+
+
+def by_verifier(rows: pl.DataFrame, cell: Callable[[dict[str, Any]], str]) -> tuple[list[str], list[list[str]]]:
+    """The head and the lines of a table with a row per verifier and a column per language model."""
+    llms, verifiers = (rows[name].unique(maintain_order=True).to_list() for name in ("llm", "verifier"))
+    text = {(row["verifier"], row["llm"]): cell(row) for row in rows.iter_rows(named=True)}
+    return ["verifier", *llms], [[v, *(text.get((v, llm), "-") for llm in llms)] for v in verifiers]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -1,7 +1,4 @@
-"""Reproduce the paper: measure the experiments and write a folder of tables, figures and one page.
-
-Tables are written as Markdown, CSV and LaTeX, figures as PNG, SVG and HTML.
-"""
+"""Reproduce the paper: measure the experiments and write tables (Markdown, CSV, LaTeX), figures and one page."""
 
 from __future__ import annotations
 
@@ -13,9 +10,10 @@ from typing import Any
 
 from steelyard.evaluation.paper.experiment import chosen, experiment
 from steelyard.evaluation.paper.grid_sources import GridSource
+from steelyard.evaluation.paper.pair_grid import Settings
 from steelyard.evaluation.paper.paper_page import GENERATOR, page
 from steelyard.evaluation.paper.run_experiments import Cache, Reproduction, Result, code_hash, run_experiments
-from steelyard.evaluation.paper.settings import Settings, no_progress
+from steelyard.evaluation.random_subsets import no_progress
 from steelyard.evaluation.reports import chart_style
 from steelyard.evaluation.reports.chart_style import check_charts
 from steelyard.foundation.caching import cache_folder

@@ -1,7 +1,4 @@
-"""Run experiments on a grid; results are cached.
-
-A result with the same grid, settings and source files is read from the cache instead of measured again.
-"""
+"""Run experiments on a grid; results are cached by the grid, the settings and the source files."""
 
 from __future__ import annotations
 
@@ -18,8 +15,8 @@ from polars import selectors
 import steelyard
 from steelyard.evaluation.paper.experiment import Experiment, Finding, experiment
 from steelyard.evaluation.paper.grid_sources import GridSource
-from steelyard.evaluation.paper.pair_grid import Grid
-from steelyard.evaluation.paper.settings import Settings, no_progress
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
+from steelyard.evaluation.random_subsets import no_progress, within
 from steelyard.foundation.caching import cached, store
 from steelyard.foundation.errors import SteelyardError
 from steelyard.tables.sources.file_checks import DAMAGE
@@ -31,8 +28,8 @@ COST = {"table-compute": 12, "fig-scaling": 12, "table1": 4, "table-n112": 4, "t
 SOURCE = Path(steelyard.__file__).parent
 SHARED = (
     "foundation/*.py", "voting/**/*.py", "answers/**/*.py", "tables/**/*.py", "evaluation/*.py",
-    "evaluation/paper/pair_grid.py", "evaluation/paper/grid_sources.py", "evaluation/paper/settings.py",
-    "evaluation/paper/measuring.py", "evaluation/paper/experiments/_*.py",
+    "evaluation/paper/pair_grid.py", "evaluation/paper/grid_sources.py", "evaluation/paper/measuring.py",
+    "evaluation/paper/experiments/_*.py",
 )  # fmt: skip
 
 
@@ -83,6 +80,7 @@ def run_experiments(
     key = source.key
     results = {name: cache.table(name, key, settings) for name in names}
     known = cache.table(PROBLEMS, key, settings)
+    problems = [] if known is None else known["problem"].to_list()
     missing = [name for name, rows in results.items() if rows is None or known is None]
     total = 3 + sum(COST.get(name, 2) for name in missing)
     if missing:
@@ -90,22 +88,18 @@ def run_experiments(
         done = 3.0
         for name in missing:
             cost = COST.get(name, 2)
-            part = _within(progress, done / total, (done + cost) / total)
+            part = within(progress, done / total, (done + cost) / total)
             rows = _measured(name, grid, replace(settings, progress=part))
             cache.store(name, key, settings, rows)
             results[name] = rows
             done += cost
-            known = _merge_problems(known, grid)
-            cache.store(PROBLEMS, key, settings, known)
+            problems = list(dict.fromkeys((*problems, *grid.problems)))
+            cache.store(PROBLEMS, key, settings, pl.DataFrame({"problem": problems}, schema={"problem": pl.String}))
     tables = {name: rows for name, rows in results.items() if rows is not None}
-    problems = [] if known is None else known["problem"].to_list()
-    return Reproduction(source.name, settings, [_result(name, rows) for name, rows in tables.items()], problems)
-
-
-def _merge_problems(known: pl.DataFrame | None, grid: Grid) -> pl.DataFrame:
-    """Add the problems of the grid to those that are already known."""
-    before = [] if known is None else known["problem"].to_list()
-    return pl.DataFrame({"problem": list(dict.fromkeys((*before, *grid.problems)))}, schema={"problem": pl.String})
+    made = [
+        Result(name, rows, rows[MISSING][0] if rows.columns == [MISSING] else None) for name, rows in tables.items()
+    ]
+    return Reproduction(source.name, settings, made, problems)
 
 
 def _measured(name: str, grid: Grid, settings: Settings) -> pl.DataFrame:
@@ -123,14 +117,6 @@ def portable(rows: pl.DataFrame) -> pl.DataFrame:
     1
     """
     return rows.with_columns(selectors.float().round(DECIMALS))
-
-
-def _result(name: str, rows: pl.DataFrame) -> Result:
-    return Result(name, rows, rows[MISSING][0] if rows.columns == [MISSING] else None)
-
-
-def _within(progress: Callable[[float], None], begin: float, end: float) -> Callable[[float], None]:
-    return lambda share: progress(begin + share * (end - begin))
 
 
 @cache

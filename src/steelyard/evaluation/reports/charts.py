@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.evaluation.reports.chart_data import Rows
-from steelyard.evaluation.reports.chart_style import colour, leaving_lines, named_lines
+from steelyard.evaluation.reports.chart_style import colour, colour_of, leaving_lines, named_lines
 from steelyard.evaluation.reports.summary import BASELINES
 from steelyard.voting.confidence.calibration_error import CalibrationCurve
 
@@ -30,15 +30,6 @@ def layered(*layers: Any, height: int = HEIGHT) -> Spec:
     spec.pop("config", None)
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     return spec
-
-
-def _colour(methods: list[str], *, legend: bool = True) -> Any:
-    import altair as alt
-
-    scale = alt.Scale(domain=methods, range=[colour(name) for name in methods])
-    return alt.Color(
-        "method:N", scale=scale, legend=alt.Legend(title=None, orient="top", columns=2) if legend else None
-    )
 
 
 def inline(rows: Rows) -> Any:
@@ -77,7 +68,8 @@ def curves(rows: Rows, method: str) -> Spec:
         alt.Tooltip("low:Q", format=".1%", title="95 % from"),
         alt.Tooltip("high:Q", format=".1%", title="to"),
     ]
-    base = alt.Chart(inline(rows)).encode(x=x, color=_colour(methods, legend=False))
+    tints = colour_of(methods).legend(None)
+    base = alt.Chart(inline(rows)).encode(x=x, color=tints)
     shown = alt.FieldOneOfPredicate(field="method", oneOf=[method, "majority"])
     bands = base.mark_area(opacity=0.15, clip=True).encode(y=alt.Y("low:Q", scale=frame), y2="high:Q")
     oracle = alt.FieldOneOfPredicate(field="method", oneOf=sorted(ORACLES))
@@ -85,7 +77,6 @@ def curves(rows: Rows, method: str) -> Spec:
     heavy = alt.condition(alt.FieldEqualPredicate(field="method", equal=method), alt.value(3.5), alt.value(1.8))
     lines = base.mark_line(clip=True).encode(y=y, strokeDash=dashed, strokeWidth=heavy)
     dots = base.mark_point(size=50, opacity=0, filled=True, clip=True).encode(y=y, tooltip=tip)
-    tints = _colour(methods, legend=False)
     names = named_lines(rows, methods, ends, CURVES, colours=tints, bold=method, ink=INK)
     leaving = alt.Chart(inline(leaving_lines(rows, ends[1]))).mark_text(
         align="left", baseline="top", dx=9, color=INK, fontSize=12
@@ -142,7 +133,9 @@ def domains(rows: Rows, method: str) -> Spec:
         alt.Tooltip("questions:Q"),
     ]
     lane = alt.YOffset("method:N", sort=names)  # methods that are equally accurate would hide each other
-    base = alt.Chart(inline(ranked)).encode(y=y, yOffset=lane, color=_colour(names))
+    base = alt.Chart(inline(ranked)).encode(
+        y=y, yOffset=lane, color=colour_of(names).legend(title=None, orient="top", columns=2)
+    )
     mine = alt.FieldEqualPredicate(field="method", equal=method)
     bars = base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=alt.X("low:Q"), x2="high:Q").transform_filter(mine)
     dots = base.mark_point(filled=True, opacity=1, stroke="white", strokeWidth=0.6).encode(

@@ -26,13 +26,20 @@ def card(value: str, unit: str, what: str, state: str = "") -> str:
 
 def facts(named: Mapping[str, str]) -> str:
     """A list of facts."""
-    listed = (f"<div{_width(v)}><dt>{escape(k)}</dt><dd><bdi>{escape(v)}</bdi></dd></div>" for k, v in named.items())
+    listed = []
+    for name, text in named.items():
+        wide = max(map(len, text.split()), default=0) > 15  # a word that would break in its column: the fact gets two
+        listed.append(f"<div{' class=wide' * wide}><dt>{escape(name)}</dt><dd><bdi>{escape(text)}</bdi></dd></div>")
     return f"<dl class=facts>{''.join(listed)}</dl>"
 
 
-def _width(text: str) -> str:
-    """A fact with a word that would break in its column gets two."""
-    return " class=wide" if max(map(len, text.split()), default=0) > 15 else ""
+def folded_table(caption: str, heads: Iterable[str], rows: str) -> str:
+    """The figures of a chart as a table that is folded; `rows` are HTML."""
+    columns = "".join(f"<th scope=col>{head}</th>" for head in heads)
+    return (
+        "<details><summary>The figures as a table</summary><div class=scroll tabindex=0><table>"
+        f"<caption>{caption}</caption><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div></details>"
+    )
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -77,7 +77,7 @@ def open_on_demand(file: str | Path, plan: str | Path, *, price: float | None = 
     pool = read(file, **{**options, **read_as, "score": options["score"] or trained})
     score = parse_score(pool.origin.score or "")
     column = score.column if score else ""
-    note, bill = _run_bill(file, column, price)
+    note, bill = run_bills(Path(file), price).get(column) or (None, None)
     if price is not None and bill is None:
         raise SettingError("a price per response is only for the bill of a run scored with --frugal: leave it out")
     warn_of_plan(voter, pool.origin, any_score=bool((~np.isnan(pool.known_scores)).any()) or pool.asked is not None)
@@ -89,7 +89,7 @@ def open_on_demand(file: str | Path, plan: str | Path, *, price: float | None = 
 def plan_of(file: str | Path, pool: Pool) -> Path:
     """The plan that the scores of a run were asked by, if it is still where it was."""
     score = parse_score(pool.origin.score or "")
-    note, _ = _run_bill(file, score.column if score else "")
+    note, _ = run_bills(Path(file)).get(score.column if score else "") or (None, None)
     unread = 0 if pool.asked is None else int((~pool.asked).sum())
     named = str(note.get("plan")) if note else ""
     there = Path(named)
@@ -102,28 +102,21 @@ def plan_of(file: str | Path, pool: Pool) -> Path:
     )
 
 
-def _run_bill(
-    file: str | Path, column: str, price: float | None = None
-) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Return how the last scoring on demand of a run began, and its bill; None for both if there was none."""
-    return run_bills(Path(file), price).get(column) or (None, None)
-
-
 def on_demand_section(data: OnDemand) -> str:
     """Return the whole section as HTML."""
-    head = f"<h1>{said(_headline(data))}</h1>{lead(_lead(data))}"
-    parts = [head, f"<div class=big>{''.join(_cards(data))}</div>", facts(_facts(data))]
+    share = 100 * int(data.asked.sum()) / data.pool.n_responses
+    headline = f"The verdicts of {len(data.verdicts):,} questions, with {share:.1f} % of the scores"
+    parts = [
+        f"<h1>{said(headline)}</h1>{lead(_lead(data))}",
+        f"<div class=big>{''.join(_cards(data))}</div>",
+        facts(_facts(data)),
+    ]
     if data.bill:
         lines = "".join(f"<li>{said(line.strip())}</li>" for line in bill_lines(data.column, data.bill))
         parts.append(f"<h2>The bill</h2><ul>{lines}</ul>")
     parts.append(f"<h2>How sure the verdicts are</h2>{_sure(data)}")
     parts.append(f"<h2>What was asked, question by question</h2>{_questions(data)}")
     return f'<section class="file" aria-label="{escape(data.file)}">{"".join(parts)}</section>'
-
-
-def _headline(data: OnDemand) -> str:
-    asked, total = int(data.asked.sum()), data.pool.n_responses
-    return f"The verdicts of {len(data.verdicts):,} questions, with {100 * asked / total:.1f} % of the scores"
 
 
 def _lead(data: OnDemand) -> Iterator[str]:

@@ -114,13 +114,15 @@ def reported(
     check_price(price_response)
     if plan is not None:
         check_plan_or_method(plan, method)
-        _check_one_file(files)
+        if len(files) != 1:
+            raise SettingError(f"a page by a plan is of one file, and {len(files)} were given: report each separately")
         return _by_plan(output, open_on_demand(files[0], plan, price=price_response, **spelled))
     bundle = vega()
     room = (LARGEST - len(bundle)) // len(files)
     parts, name = [], ""
+    scored = spelled["source"] is None or (method is not None and method_class(method).scored)  # a committee needs none
     for i, file in enumerate(files):
-        pool = cast(LabelledPool, read(file, **spelled, need_score=_reads_scores(method, spelled["source"])))
+        pool = cast(LabelledPool, read(file, **spelled, need_score=scored))
         spelled["answers"] = pool.origin.answers  # the first file decides for all
         if pool.asked is not None and method is None and len(files) == 1:
             return _by_plan(output, open_on_demand(file, plan_of(file, pool), price=price_response, **spelled))
@@ -132,13 +134,8 @@ def reported(
                 progress((before + done) / len(files))
 
         name = method or default_method(pool)
-        options: dict[str, Any] = {
-            "method": name,
-            "share": calibrate,
-            "seed": seed,
-            "rename": spelled["rename"],
-            "layout": spelled["layout"],
-        }
+        options: dict[str, Any] = {"method": name, "share": calibrate, "seed": seed}
+        options |= {"rename": spelled["rename"], "layout": spelled["layout"]}
         parts.append(section(i, file, pool, **options, room=room, alone=len(files) == 1, progress=counted))
     return Reported(_written(output, build(parts, bundle)), name)
 
@@ -151,17 +148,6 @@ def _by_plan(output: str | Path, found: OnDemand) -> Reported:
 def _written(output: str | Path, page: bytes) -> int:
     write_atomically(output, page)
     return len(page)
-
-
-def _check_one_file(files: Sequence[str | Path]) -> None:
-    """Refuse several files for a page by a plan."""
-    if len(files) != 1:
-        raise SettingError(f"a page by a plan is of one file, and {len(files)} were given: report each separately")
-
-
-def _reads_scores(method: str | None, source: str | None) -> bool:
-    """Whether the page cannot do without a score: a committee can."""
-    return source is None or (method is not None and method_class(method).scored)
 
 
 def build(parts: Sequence[Section], bundle: str) -> bytes:

@@ -6,12 +6,7 @@ from typing import Any
 
 from steelyard.evaluation.reports.chart_data import Offsets, Weights
 from steelyard.evaluation.reports.chart_style import colour
-from steelyard.evaluation.reports.charts import (
-    INK,
-    Spec,
-    inline,
-    layered,
-)
+from steelyard.evaluation.reports.charts import INK, Spec, inline, layered
 
 SEEN = 0.25  # of the highest weight; a lowest weight that is less would hardly be seen on a straight axis
 

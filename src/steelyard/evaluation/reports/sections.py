@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 
 from steelyard.evaluation.accuracy_curves import default_sizes
-from steelyard.evaluation.calibration_gain import plan_changes
+from steelyard.evaluation.method_tables import plan_changes
 from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.reports import chart_data, charts, score_charts
 from steelyard.evaluation.reports.ballot_browser import browser
 from steelyard.evaluation.reports.ballot_data import ballots, encoded
 from steelyard.evaluation.reports.chart_style import swatch
-from steelyard.evaluation.reports.html_parts import card, facts, lead, said
+from steelyard.evaluation.reports.html_parts import card, facts, folded_table, lead, said
 from steelyard.evaluation.reports.sentences import (
     answer,
     calibration_title,
@@ -35,13 +35,7 @@ from steelyard.evaluation.reports.sentences import (
 )
 from steelyard.evaluation.reports.source_details import sources_of
 from steelyard.evaluation.reports.source_figures import source_figures
-from steelyard.evaluation.reports.summary import (
-    Case,
-    Summary,
-    open_case,
-    summarise,
-    verifier_facts,
-)
+from steelyard.evaluation.reports.summary import Case, Summary, open_case, summarise, verifier_facts
 from steelyard.tables.response_rows import texts_of
 from steelyard.voting.pools.pool import LabelledPool
 
@@ -72,7 +66,9 @@ def section(
     """Measure a file and lay it out; its ballots take what is left of `room` bytes."""
     case = open_case(str(file), pool, method, share=share, seed=seed)
     found = summarise(case, share=share, seed=seed, progress=progress)
-    texts = test_texts(case, texts_of(file, rename=rename, layout=layout))
+    ids = pl.DataFrame({"question": pl.Series(case.test.questions).cast(pl.String)})
+    texts = texts_of(file, rename=rename, layout=layout)  # then of the test questions, row for row as their pool
+    texts = ids.join(texts, on="question", how="left", maintain_order="left_right").drop("question")
     data: dict[str, Any] = {}
     learned = plan_changes(case.method, case.verdicts[case.method.name], case.verdicts["majority"])
     body = [
@@ -86,12 +82,6 @@ def section(
     body.append(browser(number, case, ballot))
     head = f'<section class="file" id="file-{number}" aria-label="{escape(found.file)}">'
     return Section(found, head + "\n".join(body) + "</section>", data)
-
-
-def test_texts(case: Case, texts: pl.DataFrame) -> pl.DataFrame:
-    """The texts of the test questions, row for row as their pool."""
-    ids = pl.DataFrame({"question": pl.Series(case.test.questions).cast(pl.String)})
-    return ids.join(texts, on="question", how="left", maintain_order="left_right").drop("question")
 
 
 def _answer(s: Summary, alone: bool, more: dict[str, str]) -> str:
@@ -196,13 +186,7 @@ def _table(s: Summary) -> str:
         + "</tr>"
         for name in s.accuracy
     ]
-    heads = "".join(f"<th scope=col>{n}</th>" for n in sizes)
-    return (
-        "<details><summary>The figures as a table</summary><div class=scroll tabindex=0><table>"
-        "<caption>Accuracy in % by samples per question</caption>"
-        f"<thead><tr><th scope=col>method</th>{heads}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div></details>"
-    )
+    return folded_table("Accuracy in % by samples per question", ["method", *map(str, sizes)], "".join(rows))
 
 
 def comparison(summaries: Sequence[Summary]) -> str:

@@ -73,16 +73,13 @@ def answer(s: Summary) -> list[str]:
         f"questions correctly (95 % interval {percent(own.low)} to {percent(own.high)})."
     ]
     if s.gain:
-        said[0] = said[0][:-1] + ": " + _compared(s) + "."
+        known = [name for name in ("majority", "best-of-n") if name in s.gain]
+        compared = " and ".join(f"{interval(s.gain[name])} against {named(name)}" for name in known)
+        said[0] = f"{said[0][:-1]}: {compared}."
     if "majority" in s.match:
         said.append(saving(s, s.match["majority"]))
     said.append(_advice(s))
     return [text for text in said if text]
-
-
-def _compared(s: Summary) -> str:
-    parts = [f"{interval(s.gain[name])} against {named(name)}" for name in ("majority", "best-of-n") if name in s.gain]
-    return " and ".join(parts)
 
 
 def saving(s: Summary, match: ComputeToMatch) -> str:

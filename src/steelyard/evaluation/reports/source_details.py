@@ -13,8 +13,6 @@ from steelyard.evaluation.reports.chart_data import Rows
 from steelyard.evaluation.reports.summary import Case
 from steelyard.evaluation.source_analysis import ErrorAgreement, error_agreement, error_order, leave_one_out
 from steelyard.voting.methods import method_class
-from steelyard.voting.methods.base.method import Method
-from steelyard.voting.pools.pool import LabelledPool
 
 MOST = 40  # sources on a picture, the heaviest
 FEWEST = 5  # sources on the picture of losses, if there are so many
@@ -52,18 +50,13 @@ def sources_of(case: Case, *, seed: int, progress: Callable[[float], None] | Non
     if len(test.sources) < 2:
         return None
     vote = case.method if type(case.method).weighs_sources else method_class("committee")().fit(cal)
-    weights = _heaviest(vote, test)
+    learned: dict[str, float] = vars(vote)["weights_"]  # a new source weighs what it votes with
+    every = {name: learned.get(name, float(vars(vote)["newcomer_"])) for name in test.sources}
+    weights = dict(sorted(every.items(), key=lambda each: (-each[1], each[0]))[:MOST])
     agreement = error_agreement(test, tuple(weights))
     lost = leave_one_out(vote, cal, test, list(weights), seed=seed, progress=progress)
     order = [agreement.names[s] for s in error_order(agreement)]
     return SourceDetails(vote.name, order, agreement, _closest(agreement), weights, lost, len(test.sources))
-
-
-def _heaviest(vote: Method, test: LabelledPool) -> dict[str, float]:
-    """What the sources of the test questions weigh, the heaviest first; a new one weighs what it votes with."""
-    learned: dict[str, float] = vars(vote)["weights_"]
-    weights = {name: learned.get(name, float(vars(vote)["newcomer_"])) for name in test.sources}
-    return dict(sorted(weights.items(), key=lambda each: (-each[1], each[0]))[:MOST])
 
 
 def _closest(agreement: ErrorAgreement) -> Pair | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
-from math import isnan
 
 from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.reports.chart_style import colour
 from steelyard.evaluation.reports.charts import INK, Spec, inline, layered
+from steelyard.evaluation.reports.html_parts import folded_table
 from steelyard.evaluation.reports.sentences import named, outcome, points
 from steelyard.evaluation.reports.source_details import (
     LONGEST,
@@ -68,7 +68,8 @@ def losses_title(details: SourceDetails) -> str:
             f"Without {worst} {named(details.method)} loses {percent(float(lost))} points; {len(needed)} of "
             f"{len(details.lost)} sources would be missed for certain"
         )
-    return title + (f", and the vote would be better without {_listed(harmful)}" if harmful else "")
+    more = f" and {len(harmful) - 3} more" if len(harmful) > 3 else ""
+    return title + (f", and the vote would be better without {', '.join(harmful[:3])}{more}" if harmful else "")
 
 
 def errors_title(details: SourceDetails) -> str:
@@ -82,22 +83,16 @@ def errors_title(details: SourceDetails) -> str:
     )
 
 
-def _listed(names: list[str]) -> str:
-    shown = names[:3]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(shown) + more
-
-
 def _table(details: SourceDetails) -> str:
     """Both pictures as figures."""
     rows = []
     for name, weight in details.weights.items():
         lost, near = details.lost[name], nearest(details, name)
         cells = [f"{weight:.2f}", points(lost), f"{points(lost.low)} to {points(lost.high)}"]
-        cells += ["–", "–", "–"] if near is None else [near[0], f"{100 * near[1]:.0f}", _share(near[2])]
+        cells += ["–", "–", "–"] if near is None else [near[0], *(percent(share, 0, "–") for share in near[1:])]
         columns = "".join(f"<td>{escape(each)}</td>" for each in cells)
         rows.append(f"<tr><th scope=row><bdi>{escape(name)}</bdi></th>{columns}</tr>")
-    heads = (
+    heads = [
         "source",
         "weight",
         "points lost without it",
@@ -105,17 +100,9 @@ def _table(details: SourceDetails) -> str:
         "errs most with",
         "same answer %",
         "others %",
-    )
-    return (
-        "<details><summary>The figures as a table</summary><div class=scroll tabindex=0><table>"
-        "<caption>What each source weighs and adds, and with whom it shares its errors</caption>"
-        f"<thead><tr>{''.join(f'<th scope=col>{head}</th>' for head in heads)}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div></details>"
-    )
-
-
-def _share(value: float) -> str:
-    return "–" if isnan(value) else f"{100 * value:.0f}"
+    ]
+    caption = "What each source weighs and adds, and with whom it shares its errors"
+    return folded_table(caption, heads, "".join(rows))
 
 
 def errors(details: SourceDetails) -> Spec:

@@ -23,9 +23,8 @@ from steelyard.evaluation.paper.measuring import (
     splits,
     summary,
 )
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
-from steelyard.evaluation.paper.paper_tables import Shown, averages, best, count, listed
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
+from steelyard.evaluation.paper.paper_tables import Shown, averages, best, beyond_chance, count, listed, percents
 from steelyard.evaluation.percentages import percent, points
 from steelyard.foundation.errors import TableError
 from steelyard.voting.pools.arrays import Bools
@@ -48,15 +47,12 @@ def accuracy_finding(rows: pl.DataFrame) -> Finding:
     """Whether the calibrated votes beat the baselines, pair by pair and on average."""
     mean = averages(rows)
     pairs = rows.select("llm", "verifier").n_unique()
-    logit = rows.filter(pl.col("method") == "logit")
-    above = int((logit["over_vanilla"] > 2 * logit["over_vanilla_se"]).sum())
-    below = int((logit["over_vanilla"] < -2 * logit["over_vanilla_se"]).sum())
+    above, below = beyond_chance(rows)
     wins = [
         best(dict(part.select("method", "accuracy").iter_rows()))
         for _, part in rows.group_by("llm", "verifier", maintain_order=True)
     ]
     calibrated = sum(any(name in CALIBRATED for name in names) for names in wins)
-    first = best({**mean})
     gain = mean["logit"] - mean["vanilla"]
     baseline = max(mean[name] for name in ("best-of-n", "majority", "vanilla"))
     # the average over pairs holds when it gains and more pairs say so than contradict
@@ -68,11 +64,11 @@ def accuracy_finding(rows: pl.DataFrame) -> Finding:
         else f"At N = {n} calibration does not beat the best baseline on this grid ({points(gain)} points over vanilla)"
     )
     ours = (
-        f"On average over {count(pairs, 'pair')}: logit {percent(mean['logit'])}, linear {percent(mean['linear'])}, "
-        f"kde {percent(mean['kde'])}, vanilla {percent(mean['vanilla'])}, majority {percent(mean['majority'])}, "
-        f"best-of-n {percent(mean['best-of-n'])} %. Best on average: {listed(first)}. Logit is more than two standard "
-        f"errors above vanilla in {count(above, 'pair')}, below it in {below}; a calibrated method is the best, or "
-        f"shares the first place, in {calibrated}. {leak(mean)}"
+        f"On average over {count(pairs, 'pair')}: "
+        f"{percents(mean, ('logit', 'linear', 'kde', 'vanilla', 'majority', 'best-of-n'))} %. "
+        f"Best on average: {listed(best({**mean}))}. Logit is more than two standard errors above vanilla in "
+        f"{count(above, 'pair')}, below it in {below}; a calibrated method is the best, or shares the first place, in "
+        f"{calibrated}. {leak(mean)}"
     )
     return Finding(title, ours, holds)
 
@@ -133,17 +129,15 @@ def domain_finding(rows: pl.DataFrame, what: str) -> Finding:
     mean = dict(by_domain.group_by("method").agg(pl.col("accuracy").mean()).iter_rows())
     baseline = max(("majority", "vanilla", "best-of-n"), key=lambda name: mean[name])
     above = [m for m in ("kde", "linear", "logit") if mean[m] > mean[baseline]]
-    logit = rows.filter(pl.col("method") == "logit")
-    clear = int((logit["over_vanilla"] > 2 * logit["over_vanilla_se"]).sum())
-    worse = int((logit["over_vanilla"] < -2 * logit["over_vanilla_se"]).sum())
+    clear, worse = beyond_chance(rows)
+    cells = rows.filter(pl.col("method") == "logit").height
     holds = mean["logit"] > mean[baseline] and clear > worse
     gain = mean["logit"] - mean["vanilla"]
     verdict = f"{listed(above)} above it on average" if above else "no calibrated method is above it on average"
     ours = (
         f"Averaged over {count(rows['domain'].n_unique(), 'domain')} and {count(rows['llm'].n_unique(), 'model')}: "
-        f"majority {percent(mean['majority'])}, vanilla {percent(mean['vanilla'])}, best-of-n "
-        f"{percent(mean['best-of-n'])}, kde {percent(mean['kde'])}, linear {percent(mean['linear'])}, logit "
-        f"{percent(mean['logit'])} %. The best baseline is {baseline}: {verdict}. Of {count(logit.height, 'cell')} "
+        f"{percents(mean, ('majority', 'vanilla', 'best-of-n', 'kde', 'linear', 'logit'))} %. "
+        f"The best baseline is {baseline}: {verdict}. Of {count(cells, 'cell')} "
         f"logit is more than two standard errors above vanilla in {clear}, below in {worse}. The printed optimum has "
         f"{percent(mean['optimal'])} %, {percent(mean['optimal-shuffled'])} % on noise, "
         f"{percent(mean['optimal-crossfit'])} % without the leak."

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.measuring import rights
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.reports.chart_style import HEIGHT, WIDTH, colour_of, named_lines
 

@@ -9,10 +9,9 @@ import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.measuring import quiet
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.pair_grid import RESERVE as SHARE
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.evaluation.paper.paper_tables import count
-from steelyard.evaluation.paper.settings import RESERVE as SHARE
-from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import points
 from steelyard.evaluation.reports.chart_style import RESERVE, named_lines
 from steelyard.voting.methods import method_class
@@ -32,18 +31,14 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
         rows: list[dict[str, Any]] = []
         for form, vote in votes.items():
             curve, total = vote.curve_, vote.curve_.questions
-            about = {"llm": pair.llm, "verifier": pair.verifier, "form": form, "chosen": _finite(vote.b)}
+            b = float(vote.b) if np.isfinite(vote.b) else None  # None is the majority vote, b at minus infinity
+            about = {"llm": pair.llm, "verifier": pair.verifier, "form": form, "chosen": b}
             about |= {"majority": curve.limit / total, "best": curve.best / total, "questions": total}
             tried = np.linspace(*RANGES[form], POINTS).tolist()
             rows += [about | {"b": b, "accuracy": curve.at(b if form == "linear" else logit(b))} for b in tried]
         return rows
 
     return pl.DataFrame(grid.collect(settings, grid.leading, one), infer_schema_length=None)
-
-
-def _finite(b: float) -> float | None:
-    """The fitted b; None is the majority vote, b at minus infinity."""
-    return float(b) if np.isfinite(b) else None
 
 
 def find(rows: pl.DataFrame) -> Finding:

@@ -8,15 +8,9 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.experiments._weight_functions import (
-    SCORES,
-    global_function,
-    mixed,
-    question_function,
-)
+from steelyard.evaluation.paper.experiments._weight_functions import SCORES, global_function, mixed, question_function
 from steelyard.evaluation.paper.measuring import splits
-from steelyard.evaluation.paper.pair_grid import Grid
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
 from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.reports.chart_style import colour
 from steelyard.foundation.errors import TableError

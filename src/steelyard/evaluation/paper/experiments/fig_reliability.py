@@ -10,9 +10,8 @@ import polars as pl
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.experiments._weight_functions import Values, global_function
 from steelyard.evaluation.paper.measuring import splits
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.evaluation.paper.paper_tables import count
-from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.reports.chart_style import WIDTH, colour
 from steelyard.voting.fitting.llm_reliability import question_reliability
 from steelyard.voting.pools.pool import LabelledPool

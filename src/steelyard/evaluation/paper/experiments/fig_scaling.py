@@ -11,25 +11,15 @@ from steelyard.evaluation.accuracy_curves import Curves, default_sizes
 from steelyard.evaluation.matching_compute import compute_to_match
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.experiments._measurements import all_curves
-from steelyard.evaluation.paper.pair_grid import Grid
-from steelyard.evaluation.paper.paper_tables import count
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
+from steelyard.evaluation.paper.paper_tables import count, percents
 from steelyard.evaluation.percentages import percent, points
 from steelyard.evaluation.reports.chart_style import HEIGHT, WIDTH, colour, leaving_lines, named_lines
 
 ORDER = (
-    "pass-at-n",
-    "optimal",
-    "optimal-shuffled",
-    "optimal-crossfit",
-    "calibrated",
-    "logit",
-    "linear",
-    "kde",
-    "vanilla",
-    "majority",
-    "best-of-n",
-)
+    "pass-at-n", "optimal", "optimal-shuffled", "optimal-crossfit", "calibrated", "logit", "linear", "kde", "vanilla",
+    "majority", "best-of-n",
+)  # fmt: skip
 ORACLES = ORDER[:4]
 DEFAULT = "calibrated"
 TALL = HEIGHT + 120
@@ -63,8 +53,8 @@ def _mean(found: list[Curves], name: str) -> tuple[list[float], list[float]]:
 
 def find(rows: pl.DataFrame) -> Finding:
     last = rows.filter(pl.col("n") == pl.col("n").max())
-    at = {row["method"]: row for row in last.iter_rows(named=True)}
-    gain = at["logit"]["accuracy"] - at["vanilla"]["accuracy"]
+    at, error = (dict(last.select("method", name).iter_rows()) for name in ("accuracy", "se"))
+    gain = at["logit"] - at["vanilla"]
     n, samples = last["n"][0], last["samples"][0]
     saved = (
         "never reaches vanilla's accuracy at full N"
@@ -72,29 +62,18 @@ def find(rows: pl.DataFrame) -> Finding:
         else f"first reaches vanilla's accuracy at full N with {samples:.1f} samples ({percent(samples / n)} %)"
     )
     ours = (
-        f"Averaged over {count(last['pairs'][0], 'pair')} at N = {n}: logit {percent(at['logit']['accuracy'])}, "
-        f"linear {percent(at['linear']['accuracy'])}, vanilla {percent(at['vanilla']['accuracy'])}, majority "
-        f"{percent(at['majority']['accuracy'])}, best-of-n {percent(at['best-of-n']['accuracy'])} % (standard error "
-        f"{percent(at['logit']['se'])}). Logit {saved}. "
+        f"Averaged over {count(last['pairs'][0], 'pair')} at N = {n}: "
+        f"{percents(at, ('logit', 'linear', 'vanilla', 'majority', 'best-of-n'))} % (standard error "
+        f"{percent(error['logit'])}). Logit {saved}. Steelyard's default, calibrated, which is not in the paper, has "
+        f"{percent(at['calibrated'])} % (standard error {percent(error['calibrated'])}). The printed optimum has "
+        f"{percent(at['optimal'])} %, {percent(at['optimal-shuffled'])} % on scores that are pure noise, "
+        f"{percent(at['optimal-crossfit'])} % without the leak. Whether that saves samples beyond chance: "
+        "table-compute."
     )
-    default = at["calibrated"]
-    ours += (
-        f"Steelyard's default, calibrated, which is not in the paper, has {percent(default['accuracy'])} % (standard "
-        f"error {percent(default['se'])}). "
-    )
-    ours += _bound(at)
     return Finding(
         f"Logit voting is {points(gain)} points from vanilla at N = {n}, averaged over {last['pairs'][0]} pairs",
-        ours + " Whether that saves samples beyond chance: table-compute.",
+        ours,
         None,
-    )
-
-
-def _bound(at: dict[str, Any]) -> str:
-    return (
-        f"The printed optimum has {percent(at['optimal']['accuracy'])} %, "
-        f"{percent(at['optimal-shuffled']['accuracy'])} % on scores that are pure noise, "
-        f"{percent(at['optimal-crossfit']['accuracy'])} % without the leak."
     )
 
 
@@ -116,30 +95,22 @@ def draw(rows: pl.DataFrame) -> Any:
         alt.Tooltip("accuracy:Q", format=".1%"),
         alt.Tooltip("se:Q", format=".1%", title="standard error"),
     ]
-    dash = alt.StrokeDash("method:N", scale=alt.Scale(domain=methods, range=[_dash(m) for m in methods]), legend=None)
+    dashes = [[2, 3] if m.endswith("-shuffled") else [6, 3] if m in ORACLES else [1, 0] for m in methods]
+    dash = alt.StrokeDash("method:N", scale=alt.Scale(domain=methods, range=dashes), legend=None)
+    colours = [colour(name.removesuffix("-shuffled")) for name in methods]
+    tints = alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=None)
     heavy = alt.condition(alt.FieldEqualPredicate(field="method", equal=DEFAULT), alt.value(3.5), alt.value(1.8))
-    lines = alt.Chart(rows).mark_line(clip=True).encode(x, y, _tints(methods), dash, strokeWidth=heavy, tooltip=tips)
+    lines = alt.Chart(rows).mark_line(clip=True).encode(x, y, tints, dash, strokeWidth=heavy, tooltip=tips)
     honest = rows.filter(pl.col("method") == "logit").with_columns(
         low=pl.col("accuracy") - pl.col("se"), high=pl.col("accuracy") + pl.col("se")
     )
     band = alt.Chart(honest).mark_area(opacity=0.12, color=colour("logit"), clip=True)
     layers = [band.encode(x, alt.Y("low:Q", scale=scale), y2="high:Q"), lines]
     layers += _saving(rows, last, frame, x, scale)
-    layers += named_lines(rows.to_dicts(), methods, frame, TALL, colours=_tints(methods), label=_label)
+    layers += named_lines(rows.to_dicts(), methods, frame, TALL, colours=tints, label=_label)
     leaves = alt.Chart(pl.DataFrame(leaving_lines(rows.to_dicts(), frame[1]), schema=rows.schema))
     layers.append(leaves.mark_text(align="left", dx=9, fontSize=12).encode(x, y, text=alt.value("pass-at-n (oracle)")))
     return alt.layer(*layers).properties(width=WIDTH, height=TALL)
-
-
-def _tints(methods: list[str]) -> Any:
-    import altair as alt
-
-    colours = [colour(name.removesuffix("-shuffled")) for name in methods]
-    return alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=None)
-
-
-def _dash(method: str) -> list[int]:
-    return [2, 3] if method.endswith("-shuffled") else [6, 3] if method in ORACLES else [1, 0]
 
 
 def _label(method: str) -> str:

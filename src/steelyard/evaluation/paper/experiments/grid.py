@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
-from steelyard.evaluation.paper.pair_grid import Grid
-from steelyard.evaluation.paper.paper_tables import Shown, count
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
+from steelyard.evaluation.paper.paper_tables import Shown, by_verifier, count
 from steelyard.evaluation.percentages import percent
 from steelyard.voting.fitting.score_quality import auroc
 
@@ -48,14 +47,9 @@ def find(rows: pl.DataFrame) -> Finding:
 
 
 def show(rows: pl.DataFrame) -> Shown:
-    llms = rows["llm"].unique(maintain_order=True).to_list()
-    value = {(row["verifier"], row["llm"]): row for row in rows.iter_rows(named=True)}
-    first = {llm: next(row for row in rows.iter_rows(named=True) if row["llm"] == llm) for llm in llms}
-    lines = [["pass@1", *(percent(first[llm]["pass_at_1"]) for llm in llms)]]
-    for verifier in rows["verifier"].unique(maintain_order=True).to_list():
-        cells = [value.get((verifier, llm)) for llm in llms]
-        lines.append([verifier, *("-" if c is None else f"{c['auroc_within']:.2f} ({c['auroc']:.2f})" for c in cells)])
-    return Shown(["verifier", *llms], lines, NOTE, rules=frozenset({1}))
+    head, lines = by_verifier(rows, lambda row: f"{row['auroc_within']:.2f} ({row['auroc']:.2f})")
+    singles = rows.unique("llm", keep="first", maintain_order=True)["pass_at_1"]
+    return Shown(head, [["pass@1", *map(percent, singles)], *lines], NOTE, rules=frozenset({1}))
 
 
 EXPERIMENT = Experiment(

@@ -6,9 +6,8 @@ import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.experiments._measurements import pair_accuracies
-from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
 from steelyard.evaluation.paper.paper_tables import averages, by_llm
-from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import percent, points
 
 N = 32

@@ -10,9 +10,8 @@ from steelyard.evaluation.accuracy_curves import Curves
 from steelyard.evaluation.matching_compute import ComputeToMatch, compute_to_match
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.experiments._measurements import all_curves
-from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
 from steelyard.evaluation.paper.paper_tables import Shown, count
-from steelyard.evaluation.paper.settings import Settings
 from steelyard.evaluation.percentages import percent
 
 AVERAGE = "average"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.evaluation.paper.experiment import Experiment, Finding
+from steelyard.evaluation.paper.experiment import Experiment
 from steelyard.evaluation.paper.experiments._measurements import domain_accuracies, domain_finding, domain_table
 from steelyard.evaluation.paper.measuring import Split
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
-from steelyard.evaluation.paper.paper_tables import Shown
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.voting.pools.arrays import Bools
 
 SHARE = 1 / 3  # 50 of a task's 150 questions in the paper
@@ -26,14 +24,6 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     return domain_accuracies(grid, settings, sets)
 
 
-def find(rows: pl.DataFrame) -> Finding:
-    return domain_finding(rows, "Calibrated within a domain")
-
-
-def show(rows: pl.DataFrame) -> Shown:
-    return domain_table(rows, NOTE)
-
-
 EXPERIMENT = Experiment(
     what="accuracy by domain, calibrated on a third of the domain",
     where="Table 2 (MMLU-Pro-CoT-Eval, N = 16)",
@@ -46,6 +36,6 @@ EXPERIMENT = Experiment(
         "question, for one pair; ours average over models. Neither tells methods apart within one domain."
     ),
     measure=measure,
-    find=find,
-    show=show,
+    find=lambda rows: domain_finding(rows, "Calibrated within a domain"),
+    show=lambda rows: domain_table(rows, NOTE),
 )

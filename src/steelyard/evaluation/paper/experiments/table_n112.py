@@ -6,9 +6,8 @@ import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment
 from steelyard.evaluation.paper.experiments._measurements import accuracy_finding, pair_accuracies
-from steelyard.evaluation.paper.pair_grid import Grid
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
 from steelyard.evaluation.paper.paper_tables import by_llm
-from steelyard.evaluation.paper.settings import Settings
 
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:

@@ -9,9 +9,8 @@ import polars as pl
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.experiments._weight_functions import pseudo
 from steelyard.evaluation.paper.measuring import BASELINES, ORACLES, accuracies
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
-from steelyard.evaluation.paper.paper_tables import Shown, averages, best, by_llm, listed
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
+from steelyard.evaluation.paper.paper_tables import averages, best, by_llm, listed, percents
 from steelyard.evaluation.percentages import percent, points
 
 METHODS = (*ORACLES, *BASELINES, "kde-printed", "kde", "kde-fitted", "linear", "logit")
@@ -32,25 +31,20 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
 
 def find(rows: pl.DataFrame) -> Finding:
     mean = averages(rows)
-    first = best({**mean})
     kde, parametric = max(mean["kde"], mean["kde-printed"]), max(mean["linear"], mean["logit"])
     holds = kde > parametric
     constant = mean["kde-fitted"] - kde
     ours = (
         f"With scores that follow one distribution for correct and one for incorrect responses: kde as printed "
         f"{percent(mean['kde-printed'])}, kde {percent(mean['kde'])}, kde with a fitted constant "
-        f"{percent(mean['kde-fitted'])}, linear {percent(mean['linear'])}, logit {percent(mean['logit'])}, vanilla "
-        f"{percent(mean['vanilla'])}, majority {percent(mean['majority'])}, best-of-n {percent(mean['best-of-n'])} %. "
-        f"Best: {listed(first)}. One fitted constant in place of the LLM term changes kde by {points(constant)} "
-        "points: its log(m - 1) supposes that wrong answers are equally likely and overshoots where they repeat."
+        f"{percent(mean['kde-fitted'])}, "
+        f"{percents(mean, ('linear', 'logit', 'vanilla', 'majority', 'best-of-n'))} %. Best: {listed(best({**mean}))}. "
+        f"One fitted constant in place of the LLM term changes kde by {points(constant)} points: its log(m - 1) "
+        "supposes that wrong answers are equally likely and overshoots where they repeat."
     )
     verb = "beats" if holds else "does not beat"
     title = f"On a pseudo-PRM kde {verb} the parametric votes ({points(kde - parametric)} points)"
     return Finding(title, ours, holds)
-
-
-def show(rows: pl.DataFrame) -> Shown:
-    return by_llm(rows, NOTE)
 
 
 EXPERIMENT = Experiment(
@@ -66,5 +60,5 @@ EXPERIMENT = Experiment(
     ),
     measure=measure,
     find=find,
-    show=show,
+    show=lambda rows: by_llm(rows, NOTE),
 )

@@ -6,10 +6,9 @@ import polars as pl
 
 from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.experiments._measurements import pair_accuracies
-from steelyard.evaluation.paper.pair_grid import Grid
-from steelyard.evaluation.paper.paper_tables import averages, by_llm, count
-from steelyard.evaluation.paper.settings import Settings
-from steelyard.evaluation.percentages import percent, points
+from steelyard.evaluation.paper.pair_grid import Grid, Settings
+from steelyard.evaluation.paper.paper_tables import averages, beyond_chance, by_llm, count, percents
+from steelyard.evaluation.percentages import points
 from steelyard.foundation.errors import TableError
 
 
@@ -24,14 +23,11 @@ def find(rows: pl.DataFrame) -> Finding:
     parts, holds = [], []
     for (verifier,), part in rows.group_by("verifier", maintain_order=True):
         mean = averages(part)
-        logit = part.filter(pl.col("method") == "logit")
-        above = int((logit["over_vanilla"] > 2 * logit["over_vanilla_se"]).sum())
-        below = int((logit["over_vanilla"] < -2 * logit["over_vanilla_se"]).sum())
+        above, below = beyond_chance(part)
         holds.append(mean["logit"] > max(mean["vanilla"], mean["majority"], mean["best-of-n"]) and above >= below)
         parts.append(
-            f"{verifier}: best-of-n {percent(mean['best-of-n'])}, majority {percent(mean['majority'])}, vanilla "
-            f"{percent(mean['vanilla'])}, linear {percent(mean['linear'])}, logit {percent(mean['logit'])} % (logit "
-            f"two standard errors above vanilla for {count(above, 'model')}, below for {below})"
+            f"{verifier}: {percents(mean, ('best-of-n', 'majority', 'vanilla', 'linear', 'logit'))} % (logit two "
+            f"standard errors above vanilla for {count(above, 'model')}, below for {below})"
         )
     gain = averages(rows)["logit"] - averages(rows)["vanilla"]
     title = f"On self-assessments logit voting changes vanilla's accuracy by {points(gain)} points on average"

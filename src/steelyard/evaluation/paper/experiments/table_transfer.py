@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from steelyard.evaluation.paper.experiment import Experiment, Finding
+from steelyard.evaluation.paper.experiment import Experiment
 from steelyard.evaluation.paper.experiments._measurements import domain_accuracies, domain_finding, domain_table
 from steelyard.evaluation.paper.measuring import Split
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
-from steelyard.evaluation.paper.paper_tables import Shown
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.voting.pools.arrays import Bools
 
 NOTE = (
@@ -25,14 +23,6 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     return domain_accuracies(grid, settings, sets)
 
 
-def find(rows: pl.DataFrame) -> Finding:
-    return domain_finding(rows, "Calibrated on another domain")
-
-
-def show(rows: pl.DataFrame) -> Shown:
-    return domain_table(rows, NOTE)
-
-
 EXPERIMENT = Experiment(
     what="calibrated on one domain, tested on all others",
     where="Table 3 (MMLU-Pro-CoT-Eval, N = 16)",
@@ -46,6 +36,6 @@ EXPERIMENT = Experiment(
         "there each domain."
     ),
     measure=measure,
-    find=find,
-    show=show,
+    find=lambda rows: domain_finding(rows, "Calibrated on another domain"),
+    show=lambda rows: domain_table(rows, NOTE),
 )

@@ -17,9 +17,8 @@ from steelyard.evaluation.paper.experiments._weight_functions import (
     scaled,
 )
 from steelyard.evaluation.paper.measuring import splits
-from steelyard.evaluation.paper.pair_grid import Grid, Pair
-from steelyard.evaluation.paper.paper_tables import Shown, count
-from steelyard.evaluation.paper.settings import Settings
+from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
+from steelyard.evaluation.paper.paper_tables import Shown, by_verifier, count
 from steelyard.voting.pools.pool import LabelledPool
 
 NOTE = (
@@ -64,15 +63,10 @@ def find(rows: pl.DataFrame) -> Finding:
 
 
 def show(rows: pl.DataFrame) -> Shown:
-    llms = rows["llm"].unique(maintain_order=True).to_list()
-    value = {(row["verifier"], row["llm"]): row for row in rows.iter_rows(named=True)}
-    verifiers = rows["verifier"].unique(maintain_order=True).to_list()
-    lines = [[v, *(_cell(value.get((v, llm))) for llm in llms)] for v in verifiers]
-    return Shown(["verifier", *llms], lines, NOTE)
+    def cell(row: dict[str, Any]) -> str:
+        return "-" if row["mse"] is None else f"{row['mse']:.3f} ({row['mse_pseudo']:.3f})"
 
-
-def _cell(row: dict[str, float] | None) -> str:
-    return "-" if row is None or row["mse"] is None else f"{row['mse']:.3f} ({row['mse_pseudo']:.3f})"
+    return Shown(*by_verifier(rows, cell), NOTE)
 
 
 EXPERIMENT = Experiment(
