@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 import steelyard as sy
+from steelyard.answers.similarities.similarity import find_similarity
 from steelyard.evaluation.plan_stopping import plan_stopping
 
 
@@ -21,6 +22,7 @@ def main() -> None:
     named = sy.read_labelled(table.with_columns(("llm-" + pl.col("sample").cast(str)).alias("llm")), source="llm")
     for learned in (sy.CommitteeVote(), sy.ConsensusVote()):
         learned.fit(named).predict(named.unlabelled())
+    find_similarity("tokens").matrix(["a response", "another"], None)
 
 
 if __name__ == "__main__":

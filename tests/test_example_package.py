@@ -1,4 +1,4 @@
-"""The example package, installed beside Steelyard: everything finds its method, its verifier and its layout."""
+"""The example package, installed beside Steelyard: everything that it adds is found and used."""
 
 from __future__ import annotations
 
@@ -153,6 +153,20 @@ def test_its_layout_refuses_a_damaged_line_with_the_fix(installed: Installed) ->
     assert installed.python(*words).strip() == (
         "error: bad.jsonl: line 1 has no list of texts in 'heard': correct or remove it"
     )
+
+
+def test_its_similarity_is_listed_and_compares_texts(installed: Installed) -> None:
+    (listed,) = (row for row in installed.json("similarities")["similarities"] if row["package"] != "steelyard")
+    assert listed == {
+        "name": "lengths",
+        "package": "steelyard-example",
+        "summary": "Ratio of the lengths of two texts.",
+    }
+    code = (
+        "from steelyard.answers.similarities.similarity import find_similarity, similarity_blocks; import numpy as np\n"
+        "print(similarity_blocks(find_similarity('lengths'), ['', 'abc'], np.array([0, 2]), None)[0].tolist())"
+    )
+    assert json.loads(installed.python("-c", code)) == [1, 0.25, 0.25, 1]
 
 
 def test_its_method_passes_the_checks_of_steelyard_testing(installed: Installed) -> None:

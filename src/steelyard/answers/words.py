@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-LAST_MARK = 0x1F000
+MARKS = range(0x300, 0x10000)  # with marks of ancient scripts, beyond, the pattern would be slow
 _JOINERS = "\u200c\u200d"  # within words of Persian and Indian scripts
 _PIECE = re.compile(r"(?s).{1,480}[^\x00-\x7f]{0,32}")  # ends before an ASCII character, if one is near
 
@@ -40,5 +40,5 @@ def _word(marks: str) -> re.Pattern[str]:
 @cache
 def _mark() -> re.Pattern[str]:
     """One combining mark, such as a vowel sign, or joiner."""
-    marks = (char for char in map(chr, range(0x300, LAST_MARK)) if unicodedata.category(char) in ("Mn", "Mc", "Me"))
+    marks = (char for char in map(chr, MARKS) if unicodedata.category(char) in ("Mn", "Mc", "Me"))
     return re.compile(f"[{''.join(marks)}{_JOINERS}]")

@@ -36,6 +36,7 @@ PANELS = {
         "answers": "Show the answers read from responses, and which are equal.",
         "import": "Convert files of any layout to one table.",
         "layouts": "List the recognised file layouts.",
+        "similarities": "List the similarities of free-text responses.",
     },
     "Sample": {
         "generate": "Sample an LLM n times per question.",

@@ -1,1 +1,1 @@
-"""One method, one verifier and one layout for Steelyard, found by their entry points."""
+"""One method, one verifier, one layout and one similarity for Steelyard, found by their entry points."""

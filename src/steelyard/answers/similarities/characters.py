@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from steelyard.answers.bold import bold_or_all
-from steelyard.answers.similarities.similarity import MAX_SCANNED, FeatureSimilarity
+from steelyard.answers.similarities.similarity import MAX_SCANNED, FeatureSimilarity, feature_codes
 from steelyard.answers.words import words
 
 IDEOGRAPHS = 0x2E80  # the first code point of Chinese, Japanese and Korean
@@ -31,12 +30,11 @@ class Characters(FeatureSimilarity):
     def features(self, text: str, prompt: str | None) -> Iterable[int]:
         """Return the n-grams as numbers."""
         grams = _grams("".join(words(bold_or_all(text)) or words(text)))
-        new = grams[~np.isin(grams, _prompt_grams(prompt))] if prompt else grams
-        codes: list[int] = (new if len(new) else grams).tolist()
-        return codes
+        known = _prompt_grams(prompt) if prompt else ()
+        return [gram for gram in grams if gram not in known] or grams
 
 
-def _grams(letters: str) -> NDArray[np.int64]:
+def _grams(letters: str) -> list[int]:
     """Return the n-grams in order; a text too short for one is its own n-gram.
 
     >>> len(_grams("paris")), len(_grams("北京市")), len(_grams("日")), len(_grams(""))
@@ -47,12 +45,10 @@ def _grams(letters: str) -> NDArray[np.int64]:
     wide = codes >= IDEOGRAPHS
     wide_pair = wide[:-1] | wide[1:]
     narrow = ~(wide_pair[:-1] | wide[2:])
-    grams = np.concatenate((pairs[wide_pair], (pairs[:-1] << BITS | codes[2:])[narrow]))
-    if len(grams) or not letters:
-        return grams
-    return np.bitwise_or.reduce(codes << BITS * np.arange(len(codes)), keepdims=True)
+    grams: list[int] = [*pairs[wide_pair].tolist(), *(pairs[:-1] << BITS | codes[2:])[narrow].tolist()]
+    return grams or list(feature_codes([letters] if letters else []))
 
 
 @lru_cache(maxsize=8)
-def _prompt_grams(prompt: str) -> NDArray[np.int64]:
-    return _grams("".join(words(prompt)))
+def _prompt_grams(prompt: str) -> frozenset[int]:
+    return frozenset(_grams("".join(words(prompt))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from steelyard.answers.json_values import NotJSONError, canonical, parse_json
-from steelyard.answers.similarities.similarity import FeatureSimilarity, feature_code
+from steelyard.answers.similarities.similarity import FeatureSimilarity, feature_codes
 
 
 class Column(FeatureSimilarity):
@@ -27,4 +27,4 @@ class Column(FeatureSimilarity):
             return ()
         if not isinstance(entries, list):
             return ()
-        return (feature_code(f"{position}:{canonical(entry)}") for position, entry in enumerate(entries))
+        return feature_codes(f"{position}:{canonical(entry)}" for position, entry in enumerate(entries))

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice, repeat
+from itertools import repeat
 from typing import Any
 
 from steelyard.answers.json_values import NotJSONError, canonical, count_leaves, parse_json_or_fence
-from steelyard.answers.similarities.similarity import MAX_SCANNED, FeatureSimilarity, feature_code
+from steelyard.answers.similarities.similarity import FeatureSimilarity, feature_codes
 
 
 class Json(FeatureSimilarity):
@@ -30,28 +30,29 @@ class Json(FeatureSimilarity):
             value = parse_json_or_fence(text)
         except NotJSONError:
             return ()
-        times: Counter[str] = Counter()
-        codes = []
-        for leaf in islice(_leaves(value), MAX_SCANNED):
-            codes.append(feature_code(f"{times[leaf]}{leaf}"))  # the second of two equal leaves is another one
-            times[leaf] += 1
-        return codes
+        return feature_codes(_numbered(_leaves(value)))
 
 
-def _leaves(value: Any) -> Iterator[str]:
+def _numbered(leaves: Iterable[str]) -> Iterator[str]:
+    """Number equal leaves, so that their set is a multiset."""
+    times: Counter[str] = Counter()
+    for leaf in leaves:
+        times[leaf] += 1
+        yield f"{times[leaf]}{leaf}"
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[str]:
     """Walk through a value whose depth is bounded."""
-    waiting = [("", value)]
-    while waiting:
-        path, inner = waiting.pop()
-        if isinstance(inner, dict) and inner:
-            waiting += [(f"{path}.{canonical(key)}", inner[key]) for key in reversed(inner)]
-        elif isinstance(inner, list) and inner:
-            waiting += [(path + _step(i, entry), entry) for i, entry in reversed(list(enumerate(inner)))]
-            for entry in inner:
-                if isinstance(entry, dict):
-                    yield from repeat(f"{path}[]={canonical(entry)}", count_leaves(entry))
-        else:
-            yield f"{path}={canonical(inner)}"
+    if isinstance(value, dict) and value:
+        for key in sorted(value):
+            yield from _leaves(value[key], f"{path}.{canonical(key)}")
+    elif isinstance(value, list) and value:
+        for position, entry in enumerate(value):
+            if isinstance(entry, dict):
+                yield from repeat(f"{path}[]={canonical(entry)}", count_leaves(entry))
+            yield from _leaves(entry, path + _step(position, entry))
+    else:
+        yield f"{path}={canonical(value)}"
 
 
 def _step(position: int, entry: Any) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from steelyard.answers.bold import bold_or_all
-from steelyard.answers.similarities.similarity import FeatureSimilarity, feature_code
+from steelyard.answers.similarities.similarity import FeatureSimilarity, feature_codes
 from steelyard.answers.words import words
 
 _STOP_WORDS = (
@@ -31,7 +31,7 @@ class Tokens(FeatureSimilarity):
         """Return the codes of the words that count."""
         stated = words(bold_or_all(text)) or words(text)
         informative = _without(STOP_WORDS, list(dict.fromkeys(stated)))
-        return map(feature_code, _without(_prompt_words(prompt), informative) if prompt else informative)
+        return feature_codes(_without(_prompt_words(prompt), informative) if prompt else informative)
 
 
 def _without(ignored: Collection[str], stated: list[str]) -> list[str]:
