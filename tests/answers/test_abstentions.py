@@ -1,4 +1,4 @@
-"""Responses that decline to answer are told from attempts, however unsure."""
+"""Responses that decline to answer are distinguished from attempts, however unsure."""
 
 from __future__ import annotations
 

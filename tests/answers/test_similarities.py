@@ -45,9 +45,9 @@ PROMPTS = st.none() | WORDS
 
 
 def built_in(name: str) -> FeatureSimilarity:
-    found = find_similarity(name)
-    assert isinstance(found, FeatureSimilarity)
-    return found
+    similarity = find_similarity(name)
+    assert isinstance(similarity, FeatureSimilarity)
+    return similarity
 
 
 def row(name: str, *texts: str, prompt: str | None = None) -> list[float]:
@@ -61,11 +61,11 @@ def brute_force(name: str, texts: Sequence[str], prompt: str | None) -> list[lis
     chosen = built_in(name)
     sets: list[set[Any]] = [set(chosen.features(text, prompt)) or {text} for text in texts]
 
-    def alike(a: set[Any], b: set[Any]) -> float:
+    def share_of(a: set[Any], b: set[Any]) -> float:
         share = len(a & b) / len(a | b) if chosen.formula == "jaccard" else 2 * len(a & b) / (len(a) + len(b))
         return int(share * 2**16 + 0.5) / 2**16
 
-    return [[alike(a, b) for b in sets] for a in sets]
+    return [[share_of(a, b) for b in sets] for a in sets]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,6 +123,16 @@ def test_the_compiled_loop_and_its_source_agree_to_the_last_bit(texts: list[str]
     assert filled[0].tobytes() == filled[1].tobytes()
 
 
+def test_a_process_with_plain_loops_needs_no_numba() -> None:
+    code = (
+        "import sys; from steelyard.foundation.plain_loops import choose_plain_loops; choose_plain_loops()\n"
+        "from steelyard.answers.similarities.similarity import find_similarity\n"
+        "print(find_similarity('tokens').matrix(['Marie Curie', 'Marie'], None).tolist(), 'numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[[1.0, 0.5], [0.5, 1.0]] False"
+
+
 def test_features_are_the_same_in_another_process() -> None:
     texts = ["Paris, 1,234 guests", "北京", '[{"name": "f", "x": 5.0}]', "[1, 2]", ""]
     code = (
@@ -162,10 +172,12 @@ def test_tokens_reads_words_in_one_spelling(a: str, b: str, share: float) -> Non
     assert row("tokens", a, b) == pytest.approx([share], abs=2**-16)
 
 
-def test_words_of_the_prompt_do_not_count_unless_nothing_else_was_said() -> None:
+def test_words_of_the_prompt_do_not_count_unless_there_are_no_others() -> None:
     prompt = "Is Oslo or Paris the capital of Norway?"
     assert row("tokens", "The capital is Bergen", "Bergen", "The capital is Oslo", prompt=prompt) == [1, 0]
     assert row("tokens", "Oslo", "oslo!", "Paris", prompt=prompt) == [1, 0]
+    assert row("tokens", "In **Norway** it is Bergen", "Bergen", prompt=prompt) == [1 / 2]  # {norway, bergen}
+    assert row("tokens", "**Oslo**", "**Paris**", "No, **Oslo**", prompt=prompt) == [0, 1 / 2]
     assert row("characters", "北京", "北京。", "上海", prompt="北京还是上海?") == [1, 0]
 
 

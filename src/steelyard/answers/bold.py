@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from typing import TypeVar
+
 MARKER = "**"
+T = TypeVar("T")
 
 
-def bold_or_all(text: str) -> str:
-    """Return the bold parts of a response, joined by spaces, else the whole response.
+def stated(text: str, read: Callable[[str], list[T]], ignored: Collection[T]) -> list[T]:
+    """Return what `read` finds in the bold parts, without what is ignored, such as the words of the prompt.
 
-    >>> bold_or_all("In **1903** it was **Marie Curie**."), bold_or_all("**Answer:** Paris")
-    ('1903 Marie Curie', '**Answer:** Paris')
+    If nothing of the bold parts remains, all of the text counts; if nothing of the text remains, nothing is ignored.
+
+    >>> stated("Oslo, since **1814**", str.split, ["Oslo,"]), stated("Oslo since 1814", str.split, ["Oslo"])
+    (['1814'], ['since', '1814'])
+    >>> stated("**Norway** has Oslo", str.split, ["Norway"]), stated("Norway", str.split, ["Norway"])
+    (['Norway', '**Norway**', 'has', 'Oslo'], ['Norway'])
     """
-    return " ".join(bold_parts(text)) or text
+    bold = read(" ".join(bold_parts(text)))
+    new = [item for item in bold if item not in ignored]
+    if new:
+        return new
+    everything = read(text)
+    return [*bold, *(item for item in everything if item not in ignored)] or everything
 
 
 def bold_parts(text: str) -> list[str]:

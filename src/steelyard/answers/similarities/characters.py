@@ -1,8 +1,8 @@
 """characters: the share of common n-grams of characters, for languages without spaces and any other text.
 
-Letters and digits only, case-folded, of the **bold** parts if there are any; without the n-grams of the prompt, unless
-none would remain. Triples of characters, but pairs if one of them is Chinese, Japanese or Korean: most Chinese words
-have two characters, whereas two letters say little.
+Letters and digits only, case-folded, of the **bold** parts if they say more than the prompt, else of all; without the
+n-grams of the prompt, unless none would remain. Triples of characters, but pairs if one of them is Chinese, Japanese or
+Korean: most Chinese words have two characters, whereas two letters say little.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from steelyard.answers.bold import bold_or_all
+from steelyard.answers.bold import stated
 from steelyard.answers.similarities.similarity import MAX_SCANNED, FeatureSimilarity, feature_codes
 from steelyard.answers.words import words
 
@@ -29,17 +29,16 @@ class Characters(FeatureSimilarity):
 
     def features(self, text: str, prompt: str | None) -> Iterable[int]:
         """Return the n-grams as numbers."""
-        grams = _grams("".join(words(bold_or_all(text)) or words(text)))
-        known = _prompt_grams(prompt) if prompt else ()
-        return [gram for gram in grams if gram not in known] or grams
+        return stated(text, _grams, _prompt_grams(prompt) if prompt else ())
 
 
-def _grams(letters: str) -> list[int]:
-    """Return the n-grams in order; a text too short for one is its own n-gram.
+def _grams(text: str) -> list[int]:
+    """Return the n-grams, pairs first; a text too short for one is its own n-gram.
 
     >>> len(_grams("paris")), len(_grams("北京市")), len(_grams("日")), len(_grams(""))
     (3, 2, 1, 0)
     """
+    letters = "".join(words(text))
     codes = np.frombuffer(letters[:MAX_SCANNED].encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
     pairs = codes[:-1] << BITS | codes[1:]
     wide = codes >= IDEOGRAPHS
@@ -51,4 +50,4 @@ def _grams(letters: str) -> list[int]:
 
 @lru_cache(maxsize=8)
 def _prompt_grams(prompt: str) -> frozenset[int]:
-    return frozenset(_grams("".join(words(prompt))))
+    return frozenset(_grams(prompt))

@@ -155,7 +155,9 @@ def _fill(
         begin = 0
         while begin < len(starts) - 1:
             end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + PART, "right")) - 1)
-            part = number_features(similarity, texts, starts[begin : end + 1], prompts and prompts[begin:end])
+            part = number_features(
+                similarity, texts, starts[begin : end + 1], None if prompts is None else prompts[begin:end]
+            )
             dice = similarity.formula == "dice"
             jobs.append(executor.submit(kernels.overlaps, *part, dice, kernels.read_only(offsets[begin:end]), blocks))
             begin = end

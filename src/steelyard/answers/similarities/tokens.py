@@ -1,15 +1,15 @@
 """tokens: the share of common words.
 
-The words of the **bold** parts, if a response has any, else all of its words; without English stop words and the words
-of the prompt, unless none would remain.
+The words of the **bold** parts, if they say more than the prompt, else all words; without English stop words and the
+words of the prompt, unless none would remain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
-from steelyard.answers.bold import bold_or_all
+from steelyard.answers.bold import stated
 from steelyard.answers.similarities.similarity import FeatureSimilarity, feature_codes
 from steelyard.answers.words import words
 
@@ -29,13 +29,13 @@ class Tokens(FeatureSimilarity):
 
     def features(self, text: str, prompt: str | None) -> Iterable[int]:
         """Return the codes of the words that count."""
-        stated = words(bold_or_all(text)) or words(text)
-        informative = _without(STOP_WORDS, list(dict.fromkeys(stated)))
-        return feature_codes(_without(_prompt_words(prompt), informative) if prompt else informative)
+        return feature_codes(stated(text, _informative, _prompt_words(prompt) if prompt else ()))
 
 
-def _without(ignored: Collection[str], stated: list[str]) -> list[str]:
-    return [word for word in stated if word not in ignored] or stated
+def _informative(text: str) -> list[str]:
+    """Return the distinct words that are no stop words, or all of them."""
+    distinct = list(dict.fromkeys(words(text)))
+    return [word for word in distinct if word not in STOP_WORDS] or distinct
 
 
 @lru_cache(maxsize=8)
