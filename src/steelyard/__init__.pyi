@@ -7,6 +7,7 @@ from steelyard import testing as testing
 from steelyard.answers.extract import extract_answer as extract_answer
 from steelyard.answers.grouping import group_answers as group_answers
 from steelyard.answers.grouping import same_answer as same_answer
+from steelyard.answers.similarities.similarity import similarities as similarities
 from steelyard.cli.diagnosis.doctor import adoctor as adoctor
 from steelyard.cli.diagnosis.doctor import doctor as doctor
 from steelyard.engine.evaluate import evaluate as evaluate

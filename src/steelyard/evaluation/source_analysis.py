@@ -52,6 +52,10 @@ def error_agreement(pool: LabelledPool, names: tuple[str, ...]) -> ErrorAgreemen
     answer = modal_answers(part, np.asarray(part.source), len(names))
     place = np.where(answer < 0, len(part.answer_correct), part.base[:, None] + answer)
     wrong = (answer >= 0) & ~np.append(part.answer_correct, False)[place]
+    if part.similarity is not None:  # answers that are alike are the same error
+        offsets = np.cumsum(part.width) - part.width
+        leader = part.similarity.leaders(part.width)
+        answer = np.where(answer < 0, -1, leader[offsets[:, None] + np.maximum(answer, 0)]).astype(np.int32)
     together = wrong.astype(np.float64)
     both = together.T @ together
     same = np.array(

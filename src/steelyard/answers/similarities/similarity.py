@@ -101,6 +101,15 @@ def find_similarity(name: str) -> Similarity:
     return registry().get(name)()
 
 
+def similarities() -> dict[str, str]:
+    """Return what each similarity compares, by the NAME that `answers="free:NAME"` takes.
+
+    >>> list(similarities())
+    ['characters', 'column', 'json', 'tokens']
+    """
+    return {name: registry().get(name).summary for name in registry().names}
+
+
 def feature_codes(texts: Iterable[str]) -> Iterator[int]:
     """Return a feature for each text: a signed integer of 64 bits, the same in every process.
 

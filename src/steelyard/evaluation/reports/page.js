@@ -116,7 +116,8 @@ function verdicts(q, data) {
   const said = (code) => (code < 0 ? "no readable answer" : q.a[code]);
   const mark = (correct) => (correct ? "✓ correct" : "✗ wrong");
   const state = (correct) => (correct ? "correct" : "wrong");
-  const gold = q.r.length ? q.r.map((code) => q.a[code]).join(" or ") : q.g || "none of the answers given";
+  const few = q.r.slice(0, 3).map((code) => q.a[code]).join(" or ") + (q.r.length > 3 ? `, and ${q.r.length - 3} more` : "");
+  const gold = q.r.length > 3 && q.g ? q.g : q.r.length ? few : q.g || "none of the answers given";
   const likely = data.kind === "probability" && q.v >= 0 ? percent(q.t[q.v][1]) : percent(1000 * q.f);
   const sure = q.f === undefined ? `vote share ${percent(1000 * q.h)}` : `confidence ${likely}`;
   return make("dl", "verdicts", [

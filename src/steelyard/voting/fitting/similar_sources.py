@@ -13,8 +13,10 @@ With labels a_v becomes the accuracy, the agreement counting as some more questi
 
     P(answer k) = softmax_k U(k);   maximise  sum over questions of log P(correct) - penalty |w - c w0|^2 / 2
 
-w0 are the weights above and c is fitted alone. A weight may be negative: a voice that shares the errors of others, and
-seldom is correct where they are not, counts against what it says.
+w0 are weights as above, and c is fitted alone. How much of the range weighs nothing is chosen by likelihood, from none
+to three quarters; half unless another share is clearly better, as where weak voices err independently. A weight may
+be negative: a voice that shares the errors of others, and seldom is correct where they are not, counts against what
+it says.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ SETTLED = 1e-6
 MOST_QUESTIONS = 2000  # of a pool, from which weights are learned
 SHOWN = 3.0  # log-likelihood that the weights must gain on chance
 SCALE, FIRM = 5.0, 0.01  # what c is drawn to, and how firmly
+USUAL = 0.5  # of the range of accuracies, above which voices weigh anything;
+KEPT = (-1.0, 0.0, 0.25, USUAL, 0.75)  # with labels one of these,
+MORE = 4.0  # which must gain so much log-likelihood on the usual one
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +93,7 @@ class SourceSimilarities:
             for v in range(len(w)):
                 others = np.where(self.own[:, v], -np.inf, total - self.x[:, v] * w[v])
                 agreement[v] = (self.x[self._largest(others), v] * self.voted[:, v]).sum() / asked[v]
-            settled, w = w, better_half(agreement)
+            settled, w = w, above(agreement)
             if np.abs(w - settled).max(initial=0.0) < SETTLED:
                 break
         return agreement
@@ -115,14 +120,15 @@ class SourceSimilarities:
         return np.cumsum(sizes[keep]) - sizes[keep], self.x[rows], self.correct[rows]
 
 
-def better_half(values: Vector) -> Vector:
-    """Return how far values lie above the middle of their range, as shares of 1; equal parts if they are all the same.
+def above(values: Vector, share: float = USUAL) -> Vector:
+    """Return how far values lie above a share of their range, in parts of 1; equal parts if they are all the same.
 
-    >>> better_half(np.array([0.1, 0.5, 0.9])).tolist(), better_half(np.array([0.5, 0.5])).tolist()
+    >>> above(np.array([0.1, 0.5, 0.9])).tolist(), above(np.array([0.5, 0.5])).tolist()
     ([0.0, 0.0, 1.0], [0.5, 0.5])
     """
-    above = np.maximum(values - (values.min(initial=1.0) + values.max(initial=0.0)) / 2, 0.0)
-    return above / above.sum() if above.sum() > 0 else np.full(len(values), 1 / max(1, len(values)))
+    low, high = values.min(initial=1.0), values.max(initial=0.0)
+    over = np.maximum(values - (low + share * (high - low)), 0.0)
+    return over / over.sum() if over.sum() > 0 else np.full(len(values), 1 / max(1, len(values)))
 
 
 def fit_similar_sources(votes: SourceVotes, agreement: Vector, *, tolerance: float = 1e-7) -> Vector:
@@ -131,14 +137,21 @@ def fit_similar_sources(votes: SourceVotes, agreement: Vector, *, tolerance: flo
     starts, x, correct = similarities.contested
     if not len(starts):
         return equal
-    prior = better_half(similarities.accuracy(agreement, votes))
-    total = np.ascontiguousarray((x @ prior)[:, None])
-    likelihood = partial(log_likelihood, starts, total, correct)
-    scale = maximise(ridge(likelihood, np.array([FIRM]), np.array([SCALE])), np.array([SCALE]))
-    if scale[0] <= 0 or likelihood(scale)[0] < likelihood(np.zeros(1))[0] + SHOWN:
+    accuracy = similarities.accuracy(agreement, votes)
+    chance = log_likelihood(starts, np.zeros((len(x), 1)), correct, np.zeros(1))[0]
+    priors = [_scaled(above(accuracy, share), starts, x, correct) for share in KEPT]
+    gains = [gain - (MORE if share != USUAL else 0.0) for share, (_, gain) in zip(KEPT, priors, strict=True)]
+    centre, gain = priors[int(np.argmax(gains))]
+    if gain < chance + SHOWN:
         return equal
-    centre = float(scale[0]) * prior
     objective = ridge(
-        partial(log_likelihood, starts, np.ascontiguousarray(x), correct), np.full(len(prior), PENALTY), centre
+        partial(log_likelihood, starts, np.ascontiguousarray(x), correct), np.full(votes.voices, PENALTY), centre
     )
     return maximise(objective, centre, tolerance=tolerance)
+
+
+def _scaled(weights: Vector, starts: Ints, x: NDArray[np.float64], correct: Bools) -> tuple[Vector, float]:
+    """Return weights times the factor that makes the correct answers likeliest, and that log-likelihood."""
+    likelihood = partial(log_likelihood, starts, np.ascontiguousarray((x @ weights)[:, None]), correct)
+    scale = maximise(ridge(likelihood, np.array([FIRM]), np.array([SCALE])), np.array([SCALE]))
+    return max(float(scale[0]), 0.0) * weights, float(likelihood(np.maximum(scale, 0.0))[0])

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from steelyard.foundation.errors import CalibrationError, PlanError, SettingError, SteelyardWarning, did_you_mean
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.fitting.dawid_skene import Annotators, dawid_skene
-from steelyard.voting.fitting.similar_sources import SourceSimilarities, better_half
+from steelyard.voting.fitting.similar_sources import SourceSimilarities, above
 from steelyard.voting.fitting.source_votes import modal_answers, vote_units
 from steelyard.voting.methods.base.setting import setting, within
 from steelyard.voting.methods.base.source_vote import (
@@ -82,7 +82,7 @@ class ConsensusVote(SourceVote):
             )
         if pool.similarity is not None:
             agreement = SourceSimilarities.of(sources.votes(pool)).agreement()
-            self._keep(sources.names, sources.voice, better_half(agreement))
+            self._keep(sources.names, sources.voice, above(agreement))
             return
         if self.rule == "agreement":
             self._keep(sources.names, sources.voice, consensus_of(sources.votes(pool)).weights)

@@ -44,6 +44,21 @@ class Similarity:
         """K of one question [width, width]."""
         return self.values[self.begin[q] : self.begin[q] + width**2].reshape(width, width)
 
+    def leaders(self, width: Ints) -> Ints:
+        """Group like answers: return the first answer that each is alike, question by question in the order of codes.
+
+        >>> Similarity(np.array([1, 0.7, 0, 0.7, 1, 0.2, 0, 0.2, 1], np.float32), np.array([0])).leaders(np.array([3]))
+        array([0, 0, 2])
+        """
+        groups = []
+        for q, size in enumerate(width.tolist()):
+            leader = np.arange(size)
+            for k, row in enumerate(self.block(q, size)):
+                first = np.flatnonzero((row[:k] >= ALIKE) & (leader[:k] == np.arange(k)))
+                leader[k] = first[0] if len(first) else k
+            groups.append(leader)
+        return np.concatenate([*groups, np.empty(0, np.int64)])
+
     @classmethod
     def join(cls, parts: list[Similarity]) -> Similarity:
         """The blocks of several pools, one after the other."""
