@@ -59,6 +59,19 @@ def choices(folder: Path) -> None:
     (folder / "responses.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
+def graded(folder: Path, name: str = "graded.jsonl", *, labels: bool = True) -> None:
+    """Sentences of four LLMs, of which the first two are mostly right, each graded."""
+    rows = []
+    for q in range(60):
+        for i, llm in enumerate(("gpt", "llama", "phi", "qwen")):
+            right = (q * (i + 2)) % 7 > 2 * (i > 1) + i
+            place = f"town {q}" if right else f"village {(q + i) % 5}"
+            text = f"{('The capital is', 'It is', 'I would say', 'That is')[i]} {place}."
+            rows.append({"question": f"q{q}", "prompt": "What is the capital?", "llm": llm, "response": text})
+            rows[-1] |= {"grade": "C" if right else "I"} if labels else {}
+    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
 def bundled_questions(folder: Path) -> None:
     (folder / "examples").mkdir()
     shutil.copy(ROOT / "examples" / "questions.jsonl", folder / "examples")
@@ -84,6 +97,9 @@ FILES: dict[str, Callable[[Path], object]] = {
     "questions.jsonl": lambda folder: ask_for(folder, 40),
     "examples/questions.jsonl": bundled_questions,
     "plan.json": plan,
+    "graded.jsonl": graded,
+    "criteria.txt": lambda folder: (folder / "criteria.txt").write_text("It is correct."),
+    "new.jsonl": lambda folder: graded(folder, "new.jsonl", labels=False),
     "old.json": lambda folder: plan(folder, "majority", "old.json"),
     "new.json": lambda folder: plan(folder, "logit", "new.json"),
     "samples_gsm8k_*.jsonl": golden("./", "lm_eval/samples_sums_2*.jsonl"),

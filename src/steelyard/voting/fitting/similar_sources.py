@@ -6,8 +6,8 @@ Without labels the agreement of a voice is the mean similarity of its responses 
 
     a_v = mean over questions of x_v(argmax_k sum over u other than v of w_u x_ku),     w_v = max(0, a_v - middle of a)
 
-until the weights settle. Voices in the lower half of the range weigh nothing: where all answers differ a little, many
-weak voices drown a few good ones.
+until the weights settle. With eight voices or more, those in the lower half of the range weigh nothing: where all
+answers differ a little, many weak voices drown a few good ones.
 
 With labels a_v becomes the accuracy, the agreement counting as some more questions, and the weights are fitted:
 
@@ -39,6 +39,7 @@ SETTLED = 1e-6
 MOST_QUESTIONS = 2000  # of a pool, from which weights are learned
 SHOWN = 3.0  # log-likelihood that the weights must gain on chance
 SCALE, FIRM = 5.0, 0.01  # what c is drawn to, and how firmly
+FEW = 8  # voices; with fewer none is left out unless the labels say so
 USUAL = 0.5  # of the range of accuracies, above which voices weigh anything;
 KEPT = (-1.0, 0.0, 0.25, USUAL, 0.75)  # with labels one of these,
 MORE = 4.0  # which must gain so much log-likelihood on the usual one
@@ -120,12 +121,23 @@ class SourceSimilarities:
         return np.cumsum(sizes[keep]) - sizes[keep], self.x[rows], self.correct[rows]
 
 
-def above(values: Vector, share: float = USUAL) -> Vector:
+def usual(voices: int) -> float:
+    """The share of the range that weighs nothing unless labels show another."""
+    return USUAL if voices >= FEW else KEPT[0]
+
+
+def above(values: Vector, share: float | None = None) -> Vector:
     """Return how far values lie above a share of their range, in parts of 1; equal parts if they are all the same.
 
-    >>> above(np.array([0.1, 0.5, 0.9])).tolist(), above(np.array([0.5, 0.5])).tolist()
+    Two values are equal parts too: two voices agree with each other alike.
+
+    >>> above(np.array([0.1, 0.5, 0.9]), 0.5).tolist(), above(np.array([0.1, 0.5])).tolist()
     ([0.0, 0.0, 1.0], [0.5, 0.5])
     """
+    if share is None:
+        share = usual(len(values))
+        if len(values) < 3:
+            return np.full(len(values), 1 / max(1, len(values)))
     low, high = values.min(initial=1.0), values.max(initial=0.0)
     over = np.maximum(values - (low + share * (high - low)), 0.0)
     return over / over.sum() if over.sum() > 0 else np.full(len(values), 1 / max(1, len(values)))
@@ -140,7 +152,9 @@ def fit_similar_sources(votes: SourceVotes, agreement: Vector, *, tolerance: flo
     accuracy = similarities.accuracy(agreement, votes)
     chance = log_likelihood(starts, np.zeros((len(x), 1)), correct, np.zeros(1))[0]
     priors = [_scaled(above(accuracy, share), starts, x, correct) for share in KEPT]
-    gains = [gain - (MORE if share != USUAL else 0.0) for share, (_, gain) in zip(KEPT, priors, strict=True)]
+    gains = [
+        gain - (MORE if share != usual(votes.voices) else 0.0) for share, (_, gain) in zip(KEPT, priors, strict=True)
+    ]
     centre, gain = priors[int(np.argmax(gains))]
     if gain < chance + SHOWN:
         return equal
