@@ -35,7 +35,9 @@ def read_answers(table: pl.DataFrame, reader: AnswerReader, progress: Callable[[
     `same_as` is the key of an answer: within a question, equal keys mean the same answer.
     `undecided` marks an answer whose comparison with another answer of its question timed out.
     """
-    rows = table if "answer" in table.columns else _extracted(table, reader, progress)
+    prefers_response = reader.kind.similarity is not None and "response" in table.columns
+    has_answers = "answer" in table.columns and not prefers_response
+    rows = table if has_answers else _extracted(table, reader, progress)
     spelled = rows.select(pl.col("question", "answer").cast(pl.String))
     distinct = spelled.group_by("question", "answer", maintain_order=True).agg(votes=pl.len().cast(pl.Int64))
     ids = distinct["question"].rank("dense").fill_null(0).to_numpy().astype(np.int64)

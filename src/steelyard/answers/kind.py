@@ -33,6 +33,7 @@ class Extracted(NamedTuple):
 
 
 NOTHING = Extracted(None, "none")
+NO_ANSWER = "have no readable answer"
 CUT_OFF = Extracted(None, "cut off")  # a response that hit its length limit before it marked an answer
 
 
@@ -67,6 +68,11 @@ class Kind:
     doubt: Doubt | None = None
     similarity: str | None = None
     column: str | None = None
+
+    @property
+    def unreadable(self) -> str:
+        """What responses without an answer have in common, after "3 responses"."""
+        return NO_ANSWER
 
     def extract(self, response: str, *, cut: bool = False) -> Extracted:
         """Extract the final answer; from a response that was `cut` off, only an answer that it marks."""

@@ -183,7 +183,7 @@ class AnswerReader:
 
     def warn(self, shown: str = "steelyard answers FILE --only-unreadable") -> None:
         """Warn about unreadable and undecided answers; `shown` is the command that lists the unreadable ones."""
-        warn_unreadable(self.unreadable, self.responses, shown, self.counts.cut)
+        warn_unreadable(self.unreadable, self.responses, shown, self.counts.cut, why=self.kind.unreadable)
         if self.replaced:
             warnings.warn(
                 f"{self.replaced:,} {PLACEHOLDERS} 'None', 'N/A' or '[invalid]' and cast no vote; "

@@ -5,19 +5,20 @@ from __future__ import annotations
 import warnings
 from collections import deque
 
+from steelyard.answers.kind import NO_ANSWER
 from steelyard.foundation.errors import SteelyardWarning
 
-NO_VOTE = "have no readable answer and cast no vote"
+NO_VOTE = "and cast no vote"
 MAX_SHARE = 0.05  # a larger share causes a warning
 SHARES: deque[str] = deque(maxlen=20)  # messages about smaller shares; a command prints them at its end
 
 
-def warn_unreadable(unreadable: int, responses: int, shown: str, cut: int = 0) -> None:
+def warn_unreadable(unreadable: int, responses: int, shown: str, cut: int = 0, *, why: str = NO_ANSWER) -> None:
     """Report the share of unreadable answers; `shown` is the command that lists them, `cut` of them were cut off."""
     if not unreadable:
         return
     share = unreadable / responses
-    text = f"{100 * share:.1f} % of {responses:,} responses {NO_VOTE}"
+    text = f"{100 * share:.1f} % of {responses:,} responses {why} {NO_VOTE}"
     if cut:
         text += f"; {cut:,} of them were cut off by their length limit (finish: length) before they marked one"
     if share > MAX_SHARE:

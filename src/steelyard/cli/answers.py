@@ -27,11 +27,12 @@ SHOWN, MOST_SHOWN = 15, 40
 Row = dict[str, Any]
 
 
-def _ends(rows: pl.DataFrame) -> list[dict[str, str]]:
-    """The question and the last words of each response."""
+def _ends(rows: pl.DataFrame, end: str = "end") -> list[dict[str, str]]:
+    """The question and the last words of each response, or the first ones (`end="start"`)."""
     text = "response" if "response" in rows.columns else "answer"
-    ends = rows[text].cast(str).fill_null("").str.strip_chars().str.tail(200)
-    return [{"question": str(question), "end": end} for question, end in zip(rows["question"], ends, strict=True)]
+    words = rows[text].cast(str).fill_null("").str.strip_chars()
+    shown = words.str.head(200) if end == "start" else words.str.tail(200)
+    return [{"question": str(question), end: part} for question, part in zip(rows["question"], shown, strict=True)]
 
 
 def run(
@@ -52,6 +53,7 @@ def run(
 ) -> None:
     """Show which answers were extracted from a file, by which rule, and which of them are equal."""
     import steelyard as sy
+    from steelyard.answers.extract import kind_of
     from steelyard.tables.writing import ANSWERS, check_output, put
 
     folder = folder_for(files, output, engine, workers, overwrite)
@@ -67,6 +69,8 @@ def run(
         found = sy.read_answers(
             opt.source_of(files), answers=answers, rename=opt.renames(rename), layout=layout, progress=progress
         )
+    kind = kind_of(str(found.kind))
+    end = "end" if kind.similarity is None else "start"  # where a response states its answer, or declines to
     lost = found.table.filter(found.table["same_as"].is_null())
     if output:
         put(lost if unreadable else found.table, output)
@@ -75,14 +79,14 @@ def run(
         console.as_json(
             {"answers": found.kind, "reason": found.reason, "responses": size, "unreadable": found.unreadable}
             | {"undecided": found.undecided, "cut": found.cut, "costly": found.costly}
-            | ({"responses_unreadable": _ends(lost)} if unreadable else {})
+            | ({"responses_unreadable": _ends(lost, end)} if unreadable else {})
             | {"rules": found.rules.to_dicts(), "merged": found.merged.to_dicts()}
         )
         return
     if unreadable:
-        shown = [(each["question"], console.shortened(each["end"], 100)) for each in _ends(lost)[:MOST_SHOWN]]
-        title = f"{lost.height:,} of {size:,} responses have no readable answer; the ends of the first few"
-        print_table(title, ("question", "end of the response"), shown, text=True)
+        shown = [(each["question"], console.shortened(each[end], 100)) for each in _ends(lost[:MOST_SHOWN], end)]
+        title = f"{lost.height:,} of {size:,} responses {kind.unreadable}; the {end}s of the first few"
+        print_table(title, ("question", f"{end} of the response"), shown, text=True)
         console.say(
             f"Table written to {place_of(output)}"
             if output
@@ -90,10 +94,13 @@ def run(
         )
         return
     named = shlex.join(str(place_of(file)) for file in files)
-    kind = f" --answers {shlex.quote(answers)}" if answers != "auto" else ""
+    option = f" --answers {shlex.quote(answers)}" if answers != "auto" else ""
     merged = found.merged.head(SHOWN).to_dicts()
-    hint = f"To see them: steelyard answers {named}{kind} --only-unreadable"
+    hint = f"To see them: steelyard answers {named}{option} --only-unreadable"
     _show(found, size, found.rules.to_dicts(), found.merged.height, merged, hint)
+    if kind.similarity is not None:
+        repeated = size - found.unreadable - found.table.drop_nulls("same_as").select("question", "same_as").n_unique()
+        console.say(f"Answers are compared by similarity; {repeated:,} repeat another of their question word for word.")
     console.say(
         f"Table written to {place_of(output)}" if output else "Not saved: add -o read.parquet to keep the table."
     )
@@ -129,7 +136,10 @@ def _show(
         title = f"The same answer in several spellings: the first of {classes:,}"
         print_table(title, ("question", "responses", "spellings"), merges)
     part = percent(found.unreadable / max(1, size))
-    console.say(f"{found.unreadable:,} responses have no readable answer ({part} %); they cast no vote.")
+    from steelyard.answers.extract import kind_of
+
+    without = kind_of(str(found.kind)).unreadable
+    console.say(f"{found.unreadable:,} responses {without} ({part} %); they cast no vote.")
     if found.cut:
         console.say(f"{found.cut:,} of these were cut off by their length limit before they marked an answer.")
     if found.unreadable and hint:

@@ -13,6 +13,7 @@ from steelyard.cli import options as opt
 from steelyard.cli.engine_options import EngineName, Workers, check_engine, measured_by
 from steelyard.cli.evaluate_view import (
     check_frugal,
+    methods_without_scores,
     refuse_beside_plan,
     replay,
     show_frugal,
@@ -21,7 +22,7 @@ from steelyard.cli.evaluate_view import (
 )
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.sampling_options import ScorePrice
-from steelyard.cli.text_tables import print_accuracies, print_table
+from steelyard.cli.text_tables import print_accuracies, print_outcomes, print_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,11 +124,8 @@ def run(
             opt.source_of(files), **reading, need_score=scored, texts=frugal is not None, progress=counted
         )  # fmt: skip
     pool = need_labels(read)
-    if chosen is None and score == NO_SCORE:
-        chosen = [name for name in all_methods(pool) if not sy.method_class(name).scored]
-        console.note(
-            f"without scores, only {', '.join(chosen)} can be measured; 'steelyard score' adds scores to a file"
-        )
+    if chosen is None and (score == NO_SCORE or (pool.scores is None and len(pool.sources) < 2)):
+        chosen = methods_without_scores(pool)
     cal, test = pool.split(PART if calibrate is None else calibrate, seed=seed)
     if shuffle_scores:
         test = test.with_shuffled_scores(seed)
@@ -165,6 +163,7 @@ def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int,
 
     oracles = {name for name in methods if method_class(name).oracle}
     print_accuracies(result, about["calibration_questions"], about["test_questions"], oracles)
+    print_outcomes(result)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
         print_table(f"Is the confidence calibrated? At n = {n}, smaller is better", trust.columns, rows)

@@ -128,10 +128,25 @@ def show_replay(replayed: CascadeReplay, json: bool) -> None:
         console.say(f"{replayed.left_out} other questions are left out, because the cascade was learned on them.")
 
 
+def methods_without_scores(pool: LabelledPool) -> list[str]:
+    """Return the methods that need no scores, with a note on what would allow more."""
+    from steelyard.evaluation.accuracy_curves import all_methods
+    from steelyard.voting.methods import method_class
+
+    names = [name for name in all_methods(pool) if not method_class(name).scored]
+    pooled = pool.origin.llms and pool.origin.source is None
+    sources = f", and --source {pool.origin.llm_column} weights each LLM" if pooled else ""
+    console.note(
+        f"without scores, only {', '.join(names)} can be measured; 'steelyard score' adds scores to a file{sources}"
+    )
+    return names
+
+
 def warn_of_accuracy(pool: LabelledPool) -> None:
     """Point to the page in one line where many answers are unreadable, or the vote is worse than one response."""
     share = 1 - float(pool.readable.mean())
-    unreadable = f"{percent(share)} % of the responses have no readable answer" if share > MAX_SHARE else ""
+    no_answers = share > MAX_SHARE and pool.similarity is None  # those that declined were reported when they were read
+    unreadable = f"{percent(share)} % of the responses have no readable answer" if no_answers else ""
     if signs := [sign for sign in (unreadable, _below_one(pool)) if sign]:
         console.note(f"{' and '.join(signs)}: if the accuracy looks wrong, go through the checks in {PAGE}")
 

@@ -64,6 +64,20 @@ def print_accuracies(result: pl.DataFrame, calibration: int, test: int, oracles:
     print()
 
 
+def print_outcomes(result: pl.DataFrame) -> None:
+    """Print the shares of correct, incorrect and not attempted verdicts at the largest n, if they are measured."""
+    shares = ("accuracy", "incorrect", "not_attempted", "accuracy_attempted")
+    if shares[-1] not in result.columns:
+        return
+    n = max(result["n"].to_list())
+    last = result.filter(result["n"] == n).select("method", *shares)
+    rows = [(name, *map(percent, values)) for name, *values in last.iter_rows()]
+    heads = ("method", "correct", "incorrect", "not attempted", "correct of attempted")
+    print_table(f"Verdicts in % at n = {n}", heads, rows)
+    tell("not attempted: every response declined to answer, or the winning response was graded so.")
+    print()
+
+
 def print_mix(result: Mix) -> None:
     """Print the contribution of each score to a mixed score, largest first."""
     every = zip(result.shares.tolist(), result.names, result.coefficient.tolist(), result.notes(), strict=True)

@@ -164,7 +164,10 @@ def _measure_all(
     correct = np.concatenate([one.correct for one in single], axis=2)
     sd = np.concatenate([one.resample_sd for one in single], axis=1)
     names = tuple(each.name for each in chosen)
-    return Measured(summaries, Curves(names, single[0].sizes, correct, sd, None, single[0].calibration_samples))
+    attempts = [one.attempted for one in single if one.attempted is not None]
+    attempted = np.concatenate(attempts, axis=1) if len(attempts) == len(single) else None
+    samples = single[0].calibration_samples
+    return Measured(summaries, Curves(names, single[0].sizes, correct, sd, None, samples, attempted))
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ import polars as pl
 
 from steelyard.answers import annotated
 from steelyard.answers.annotated import Reading, summarize
-from steelyard.answers.auto_kind import Evidence
+from steelyard.answers.auto_kind import Evidence, KindChoice
 from steelyard.answers.doubtful_answers import PLACEHOLDERS
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
@@ -34,7 +34,7 @@ from steelyard.tables.columns import check_columns
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.responses import open_responses
 from steelyard.tables.sources.file_checks import name_in_errors, reading
-from steelyard.tables.table_answers import evidence_in, kind_of_run, settle_placeholders
+from steelyard.tables.table_answers import evidence_of, kind_of_run, settle_placeholders
 from steelyard.tables.table_answers import read_answers as read_answers_alone
 
 KEPT = 15  # classes with several spellings that are reported
@@ -185,5 +185,5 @@ def _look(reader: AnswerReader, folder: Place, layout: str | None, rename: dict[
         raise
 
 
-def _evidence(place: Place, layout: str | None, rename: dict[str, str] | None) -> Evidence:
-    return evidence_in(open_responses(str(place), layout, rename))
+def _evidence(place: Place, layout: str | None, rename: dict[str, str] | None) -> Evidence | KindChoice:
+    return evidence_of(str(place), open_responses(str(place), layout, rename))

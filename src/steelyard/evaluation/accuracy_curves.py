@@ -40,6 +40,7 @@ class Curves:
     resample_sd: NDArray[np.float64]  # [S, K] of the accuracy over resamples, NaN where nothing was resampled
     questions: Any  # [Q] ids
     calibration_samples: int  # responses that were labelled and scored to calibrate
+    attempted: NDArray[np.float64] | None = None  # [Q, K] how often it is attempted at the largest n; None: unknown
 
     @property
     def accuracy(self) -> NDArray[np.float64]:
@@ -126,8 +127,13 @@ def curves(
     else:
         voters = _fitted(chosen, cal, sizes)
     correct, sd = correct_shares(voters, test, np.array(sizes), resamples=resamples, seed=seed, progress=progress)
+    attempted = None
+    if test.reports_attempts:
+        largest, attempts = np.array(sizes[-1:]), test.labelled_by_attempt()
+        attempted = correct_shares(voters[-1:], attempts, largest, resamples=resamples, seed=seed)[0][:, 0]
     names = _unique([method.name for method in chosen])
-    return Curves(tuple(names), tuple(sizes), correct, sd, test.questions, cal.first(test.n).n_responses)
+    samples = cal.first(test.n).n_responses
+    return Curves(tuple(names), tuple(sizes), correct, sd, test.questions, samples, attempted)
 
 
 def _fitted(methods: Sequence[Method], cal: LabelledPool, sizes: Sequence[int]) -> list[list[Method | None]]:
@@ -180,6 +186,8 @@ def all_methods(pool: Pool) -> list[str]:
 
     def useful(name: str) -> bool:
         kind = method_class(name)
+        if pool.similarity is not None and not kind.votes_on_similar:
+            return False
         if len(pool.sources) > 1:
             return pool.scores is not None or not kind.scored
         return not kind.weighs_sources

@@ -54,6 +54,9 @@ def evaluate(
     to the baseline. Where the first n samples cannot teach a method anything its row is null. Methods default to all
     of them, n to the powers of two and the full N. `progress` is called with the share of the work done.
 
+    If responses are graded "not attempted", or free text declines to answer, rows of the largest n also have
+    `incorrect`, `not_attempted` and `accuracy_attempted`, the accuracy among the attempted verdicts.
+
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
     >>> table = sy.evaluate(["majority", "logit"], cal, test, n=[8])
@@ -88,12 +91,27 @@ def table_of_curves(
         values = found.correct[:, t]
         gains = estimates(values - values[:, [found.methods.index(baseline)]], seed=seed)
         cells = zip(found.methods, estimates(values, seed=seed, shares=True), gains, found.resample_sd[t], strict=True)
+        outcomes = _outcomes(found, size, listed)
         rows += [
             {"method": name, "n": size, **as_columns(a, "accuracy", ""), "resample_sd": float(sd)}
             | as_columns(g, "gain")
-            for name, a, g, sd in list(cells)[:listed]
+            | outcome
+            for (name, a, g, sd), outcome in zip(list(cells)[:listed], outcomes, strict=True)
         ]
     return pl.DataFrame(rows).fill_nan(None)
+
+
+def _outcomes(found: Curves, size: int, listed: int) -> list[dict[str, float]]:
+    """Return the shares of incorrect and not attempted verdicts of each method, NaN below the largest n."""
+    if found.attempted is None:
+        return [{}] * listed
+    accuracy, attempted = found.accuracy[-1], found.attempted.mean(axis=0)
+    if size != found.sizes[-1]:
+        attempted = np.full_like(attempted, np.nan)
+    among = np.divide(accuracy, attempted, out=np.full_like(attempted, np.nan), where=attempted > 0)
+    names = ("incorrect", "not_attempted", "accuracy_attempted")
+    columns = zip((attempted - accuracy).tolist(), (1 - attempted).tolist(), among.tolist(), strict=True)
+    return [dict(zip(names, values, strict=True)) for values in columns][:listed]
 
 
 def confidence_table(methods: Sequence[Method | str], cal: LabelledPool, test: LabelledPool) -> pl.DataFrame:

@@ -10,15 +10,17 @@ from steelyard.answers.golds import accepted
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, LabelError, SteelyardWarning
+from steelyard.tables.grades import folded
 from steelyard.tables.names import QUESTION_IDS, QUESTION_TEXTS, RESPONSES, columns_named, key
 
 JUDGED = {
     "correct": True, "incorrect": False, "right": True, "wrong": False, "pass": True, "fail": False,
-    "passed": True, "failed": False,
+    "passed": True, "failed": False, "not_attempted": False, "partial": False, "partially_correct": False,
+    "partly_correct": False,
 }  # fmt: skip
 ANY = JUDGED | {
     "true": True, "false": False, "yes": True, "no": False, "y": True, "n": False, "t": True, "f": False,
-    "c": True, "i": False, "1": True, "0": False, "1.0": True, "0.0": False,
+    "c": True, "i": False, "p": False, "1": True, "0": False, "1.0": True, "0.0": False,
 }  # fmt: skip
 LABELLED_ROWS = 500
 MIN_MATCHES = 10  # rows whose answer is the gold answer
@@ -50,14 +52,13 @@ def label_expression(schema: pl.Schema) -> pl.Expr | None:
 
 
 def labels_of(column: pl.Expr) -> pl.Expr:
-    """Convert words to true and false; null if a word is neither.
+    """Convert words to true and false; null if a word is neither. Partly correct and not attempted are not correct.
 
-    >>> table = pl.DataFrame({"correct": ["Correct", "incorrect ", "C", "no", "maybe"]})
+    >>> table = pl.DataFrame({"correct": ["Correct", "incorrect ", "C", "no", "Not attempted", "maybe"]})
     >>> table.select(labels_of(pl.col("correct")))["correct"].to_list()
-    [True, False, True, False, None]
+    [True, False, True, False, False, None]
     """
-    words = column.str.strip_chars().str.to_lowercase()
-    return words.replace_strict(ANY, default=None, return_dtype=pl.Boolean)
+    return folded(column).replace_strict(ANY, default=None, return_dtype=pl.Boolean)
 
 
 def are_labels(frame: pl.LazyFrame, name: str, *, judged: bool = False) -> bool:
@@ -65,7 +66,7 @@ def are_labels(frame: pl.LazyFrame, name: str, *, judged: bool = False) -> bool:
 
     With `judged`, only words that judge a response count, because "yes" and "true" may be answers.
     """
-    words = pl.col(name).str.strip_chars().str.to_lowercase().drop_nulls()
+    words = folded(pl.col(name)).drop_nulls()
     accepted = list(JUDGED if judged else ANY)
     row = frame.select(words.is_in(accepted).all().alias("all"), words.len().alias("count")).collect(engine="streaming")
     return bool(row["all"][0]) and bool(row["count"][0])

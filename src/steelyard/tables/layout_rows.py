@@ -10,17 +10,21 @@ from typing import Any
 
 import polars as pl
 
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import TableError
+from steelyard.tables.grades import CORRECT, GRADE, INCORRECT, NOT_ATTEMPTED, PARTIAL, letter_of, partial_note
 from steelyard.tables.recognition import Converted
 
 Row = dict[str, Any]
 KINDS: dict[str, Any] = {
-    **dict.fromkeys(("question", "response", "answer", "gold", "prompt", "domain", "llm", "finish"), pl.String),
+    **dict.fromkeys(("question", "response", "answer", "gold", "prompt", "domain", "llm", "finish", GRADE), pl.String),
     **dict.fromkeys(("sample", "tokens"), pl.Int64),
     "correct": pl.Boolean,
 }
-Marks = dict[str, bool | float | None]  # by grader
-LETTERS: dict[str, bool | float | None] = {"C": True, "I": False, "N": False, "P": 0.5}
+Mark = bool | float | str | None  # a label, a number, or a grade that is neither right nor wrong (P, N)
+Marks = dict[str, Mark]  # by grader
+LABELS: dict[str, Mark] = {CORRECT: True, INCORRECT: False, "true": True, "false": False}
+NUMBERS: dict[Mark, float] = {PARTIAL: 0.5, NOT_ATTEMPTED: 0.0}  # grades among numbers
 
 
 def converted(
@@ -64,7 +68,8 @@ def _kind(name: str, values: Iterable[Any]) -> Any:
         return pl.List(pl.String)
     if name in KINDS:
         return KINDS[name]
-    return pl.Boolean if all(isinstance(value, bool) for value in values if value is not None) else pl.Float64
+    kinds = {type(value) for value in values if value is not None}
+    return pl.String if str in kinds else pl.Boolean if kinds == {bool} else pl.Float64
 
 
 def count_note(rows: Sequence[Row], noun: str = "samples") -> str:
@@ -149,14 +154,15 @@ def need(record: Any, name: str, kind: type | tuple[type, ...], location: str) -
     return value
 
 
-def mark(value: Any) -> bool | float | None:
-    """Convert one mark to a label or a number; None if it is neither.
+def mark(value: Any) -> Mark:
+    """Convert one mark to a label, a number, or P (partly correct) and N (not attempted); None if it is none of them.
 
-    >>> mark("C"), mark("N"), mark("P"), mark(0.25), mark(float("nan")), mark(["C"])
-    (True, False, 0.5, 0.25, None, None)
+    >>> mark("C"), mark("Not_attempted"), mark("P"), mark(0.25), mark(float("nan")), mark(["C"])
+    (True, 'N', 'P', 0.25, None, None)
     """
     if isinstance(value, str):
-        return LETTERS.get(value.strip(), {"true": True, "false": False}.get(value.strip().lower()))
+        grade = letter_of(value) or value.strip().lower()
+        return grade if grade in NUMBERS else LABELS.get(grade)
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
@@ -171,7 +177,8 @@ def add_marks(rows: Sequence[Row], marks: Sequence[Marks], grader: str) -> str:
     graders, one with 0 and 1 may mark the format of a response.
     """
     names = list(dict.fromkeys(name for grades in marks for name, value in grades.items() if value is not None))
-    labels = [name for name in names if all(grades.get(name) in (None, 0, 1) for grades in marks)]
+    labels = [name for name in names if all(grades.get(name) in (None, 0, 1, *NUMBERS) for grades in marks)]
+    graded = {name for name in labels if any(grades.get(name) in NUMBERS for grades in marks)}
     scores = [name for name in names if name not in labels]
     explicit = [name for name in labels if not any(isinstance(grades.get(name), float) for grades in marks)]
     for name in names:
@@ -179,7 +186,11 @@ def add_marks(rows: Sequence[Row], marks: Sequence[Marks], grader: str) -> str:
             value = grades.get(name)
             if name in labels and row.get("response") is None:
                 value = False  # a missing response is not correct
-            row[_column(name, grader)] = value if value is None else bool(value) if name in labels else float(value)
+            if value is not None and name not in labels:
+                value = float(NUMBERS.get(value, value))
+            elif value is not None and value not in NUMBERS:
+                value = (CORRECT if value else INCORRECT) if name in graded else bool(value)
+            row[_column(name, grader)] = value
     chosen = labels if len(names) == 1 else explicit if len(labels) == 1 else []
     label_note = _use_as_labels(rows, chosen[0], grader) if chosen else _candidates_note(labels, grader)
     return join_notes(label_note, f"scores from {listing(scores)}" if scores else "")
@@ -188,8 +199,10 @@ def add_marks(rows: Sequence[Row], marks: Sequence[Marks], grader: str) -> str:
 def _candidates_note(labels: Sequence[str], grader: str) -> str:
     """Return a note on the columns that could be the labels."""
     columns = [_column(name, grader) for name in labels]
-    subject = f"{grader}s {listing(columns)} say" if len(columns) > 1 else f"{grader} {''.join(columns)} says"
-    return f"{subject} yes or no (rename the one that labels to correct)" if columns else ""
+    if not columns:
+        return ""
+    subject = f"{grader}s {listing(columns)} say" if len(columns) > 1 else f"{grader} {columns[0]} says"
+    return f"{subject} yes or no (to read the labels from one: {argument('rename', {columns[0]: 'correct'})})"
 
 
 def _use_as_labels(rows: Sequence[Row], name: str, grader: str) -> str:
@@ -198,9 +211,15 @@ def _use_as_labels(rows: Sequence[Row], name: str, grader: str) -> str:
     unmarked = sum(row[column] is None for row in rows)
     if unmarked:
         return f"{grader} {name} not used as correct, because it left {unmarked:,} responses unscored"
+    counts = Counter(row[column] for row in rows)
     for row in rows:
-        row["correct"] = row.pop(column)
-    return f"correct from {grader} {name}"
+        value = row.pop(column)
+        row["correct"] = value in (True, CORRECT)
+        if isinstance(value, str):
+            row[GRADE] = value
+    partial = partial_note(counts[PARTIAL]) if counts[PARTIAL] else ""
+    not_attempted = f"{counts[NOT_ATTEMPTED]:,} not attempted" if counts[NOT_ATTEMPTED] else ""
+    return join_notes(f"correct from {grader} {name}", partial, not_attempted)
 
 
 def _column(name: str, grader: str) -> str:

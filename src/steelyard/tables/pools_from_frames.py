@@ -16,6 +16,7 @@ from steelyard.foundation.errors import LabelError, SteelyardWarning, TableError
 from steelyard.tables.asked_scores import joined_asked, with_asked_scores
 from steelyard.tables.compared_texts import COMPARED, similarity_of
 from steelyard.tables.duplicates import TEXT_CODE, codes_of
+from steelyard.tables.grades import ATTEMPTED
 from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_keys
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.pool import LabelledPool, Origin, Pool
@@ -80,8 +81,17 @@ def pool_from_frame(
     if gold is not None:
         return _by_gold(pool, same, merged, which)
     if "correct" in frame.columns:
-        return LabelledPool(**vars(pool), answer_correct=conflicts.label(pool, _labels(frame)))
+        answer_correct = conflicts.label(pool, _labels(frame))
+        attempted = _attempted(pool, frame)
+        return LabelledPool(**vars(pool), answer_correct=answer_correct, answer_attempted=attempted)
     return pool
+
+
+def _attempted(pool: Pool, frame: pl.DataFrame) -> Bools | None:
+    """Return which answers were attempted; one is not if most of its responses were graded so."""
+    if ATTEMPTED not in frame.columns:
+        return None
+    return ~LabelConflicts().label(pool, ~frame[ATTEMPTED].to_numpy())
 
 
 def _numbers(frame: pl.DataFrame, column: str) -> Floats:
@@ -173,7 +183,16 @@ def join(pools: Sequence[Pool]) -> Pool:
     )
     if not isinstance(first, LabelledPool):
         return joined
-    is_correct = np.concatenate(
-        [cast(LabelledPool, pool).answer_correct[: len(pool.names)] for pool in pools] + [[False]]
+    labelled = [cast(LabelledPool, pool) for pool in pools]
+    is_correct = _joined_labels([pool.answer_correct for pool in labelled], labelled)
+    attempted = [pool.answer_attempted for pool in labelled if pool.answer_attempted is not None]
+    return LabelledPool(
+        **vars(joined),
+        answer_correct=is_correct,
+        answer_attempted=_joined_labels(attempted, labelled) if attempted else None,
     )
-    return LabelledPool(**vars(joined), answer_correct=is_correct)
+
+
+def _joined_labels(labels: Sequence[Bools], pools: Sequence[Pool]) -> Bools:
+    """Concatenate labels of answers, each without its last entry, and add one."""
+    return np.concatenate([*(part[: len(pool.names)] for part, pool in zip(labels, pools, strict=True)), [False]])

@@ -19,6 +19,7 @@ from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, how_read_expressions, token_column, token_expression
 from steelyard.tables.compared_texts import compared_columns
 from steelyard.tables.duplicates import RepeatedRows, with_codes
+from steelyard.tables.grades import attempted_columns
 from steelyard.tables.labels import LABELLED_ROWS, check_golds, label_expression
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.responses import open_responses
@@ -109,7 +110,10 @@ def pools_of(
             schema = frame.collect_schema()
             check_columns(schema)
             others = pl.Schema({column: kind for column, kind in schema.items() if column not in (source, tokens)})
-            chosen = choose_scores(others, grid_score(table) if score is None else score, need_score)
+            requested = grid_score(table) if score is None else score
+            if need_score and requested is None and not score_columns(others):
+                need_score = not _is_free_text(table, frame, reader)
+            chosen = choose_scores(others, requested, need_score)
             parts = chosen.names if len(chosen.names) > 1 else ()
             llms = _llms(frame, schema)
             only_llm, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
@@ -124,8 +128,8 @@ def pools_of(
             if exact and labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
                 check_golds(both, reader)
             columns = [*_columns(schema, chosen, labels is not None, reader.kind)]
-            columns += asked_expressions(frame, chosen, on_demand)
-            columns += how_read_expressions(schema)
+            columns += attempted_columns(frame, schema) if labels is not None else []
+            columns += asked_expressions(frame, chosen, on_demand) + how_read_expressions(schema)
             if exact and labels is not None and _labels_by_gold(schema):
                 reader.look_at_golds(*_golds_and_texts(frame, reader))
             if source is not None and sources:
@@ -149,6 +153,12 @@ def pools_of(
     reader.warn(_inspection_command(reader, table, rename, layout))
     repeated.warn()
     conflicts.warn()
+
+
+def _is_free_text(table: Any, frame: pl.LazyFrame, reader: AnswerReader) -> bool:
+    """Whether answers are compared by similarity: such files are often graded but not scored."""
+    reader.look(lambda: evidence_of(table, frame))
+    return reader.kind.similarity is not None
 
 
 def _columns(schema: pl.Schema, scores: Scores, labels: bool, kind: Kind) -> list[pl.Expr]:

@@ -49,18 +49,47 @@ def test_letters_are_labels_and_a_sample_without_a_score_has_none() -> None:
     assert read["doubt"].to_list() == [0.25, 0.5, 0.75, 0.25, 0.5, 0.75, 0.25, 0.5, None]
 
 
-def test_no_answer_is_not_correct_and_partly_correct_is_a_score(tmp_path: Path) -> None:
-    def letter(sample: dict[str, Any]) -> None:
-        sample["scores"] = {"match": {"value": "CNP"[sample["epoch"] - 1]}}
+@pytest.mark.parametrize("values", ["CNP", ["Correct", "NOT_ATTEMPTED", "partial"]])
+def test_no_answer_and_partly_correct_are_not_correct_and_reported(tmp_path: Path, values: Any) -> None:
+    def grade(sample: dict[str, Any]) -> None:
+        sample["scores"] = {"match": {"value": values[sample["epoch"] - 1]}}
 
-    read = table(_changed(tmp_path / "log.json", letter))
-    assert read["match"].to_list() == [1.0, 0.0, 0.5] * 3
-    assert "correct" not in read.columns
+    log = _changed(tmp_path / "log.json", grade)
+    assert table(log)["correct"].to_list() == [True, False, False] * 3
+    assert table(log)["grade"].to_list() == ["C", "N", "P"] * 3
+    said = "correct from scorer match, 3 responses are graded partly correct and count as not correct, 3 not attempted"
+    assert said in note(log)
+    pool = sy.read_labelled(log, score="none")
+    assert pool.answer_attempted is not None
 
-    def refused(sample: dict[str, Any]) -> None:
-        sample["scores"] = {"match": {"value": "CNI"[sample["epoch"] - 1]}}
 
-    assert table(_changed(tmp_path / "log.json", refused))["correct"].to_list() == [True, False, False] * 3
+def test_the_numbers_of_the_only_scorer_are_grades_if_they_are_halves_and_scores_otherwise(tmp_path: Path) -> None:
+    def number(*values: float) -> Path:
+        def grade(sample: dict[str, Any]) -> None:
+            sample["scores"] = {"model_graded": {"value": values[sample["epoch"] - 1]}}
+
+        return _changed(tmp_path / "log.json", grade)
+
+    halves = number(1, 0.5, 0)
+    assert table(halves)["correct"].to_list() == [True, False, False] * 3
+    assert "3 responses are graded partly correct and count as not correct" in note(halves)
+    scores = number(1, 0.25, 0)
+    assert table(scores)["model_graded"].to_list() == [1.0, 0.25, 0.0] * 3
+    assert "correct" not in table(scores).columns
+
+
+def test_of_several_graders_one_is_chosen_by_renaming_it(tmp_path: Path) -> None:
+    def two(sample: dict[str, Any]) -> None:
+        grades = {"strict": "ININ"[sample["epoch"]], "lenient": "CNPC"[sample["epoch"]]}
+        sample["scores"] = {name: {"value": value} for name, value in grades.items()}
+
+    log = _changed(tmp_path / "log.json", two)
+    assert "correct" not in table(log).columns
+    assert "strict and lenient say yes or no (to read the labels from one: rename={'strict': 'correct'})" in note(log)
+    with pytest.warns(sy.errors.SteelyardNote, match="3 responses are graded partly correct and count as not correct"):
+        pool = sy.read_labelled(log, rename={"lenient": "correct"}, score="none")
+    assert pool.correct.any()
+    assert pool.answer_attempted is not None
 
 
 def test_of_several_scorers_that_label_none_is_chosen(tmp_path: Path) -> None:
@@ -72,7 +101,7 @@ def test_of_several_scorers_that_label_none_is_chosen(tmp_path: Path) -> None:
     assert "correct" not in read.columns
     assert set(read["match"]) == {True}
     assert set(read["scorer answer"]) == {False}
-    assert "scorers match and scorer answer say yes or no (rename the one that labels to correct)" in note(log)
+    assert "match and scorer answer say yes or no (to read the labels from one: rename={'match'" in note(log)
 
 
 def test_labels_with_gaps_are_not_used(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ def test_the_only_reward_labels_where_it_is_0_or_1(tmp_path: Path) -> None:
 def test_a_rollout_that_failed_has_no_response_and_is_said() -> None:
     assert table(TRACES)["response"][11] is None
     assert note(TRACES) == (
-        "verifiers traces: 4 questions, 3 rollouts, gold from answer, reward exact says yes or no (rename the one "
-        "that labels to correct), scores from style, 1 of 12 without a response"
+        "verifiers traces: 4 questions, 3 rollouts, gold from answer, reward exact says yes or no (to read the "
+        "labels from one: rename={'exact': 'correct'}), scores from style, 1 of 12 without a response"
     )
 
 

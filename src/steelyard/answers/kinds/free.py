@@ -12,10 +12,16 @@ from steelyard.answers.kind import NOTHING, Extracted, Kind, without_thoughts
 
 ABSTAINED = Extracted(None, "declined")
 VALUES = ("json", "column")  # similarities of values, not of prose
+DECLINED = "declined to answer or are empty"
 
 
 class FreeText(Kind):
     """A kind whose answers are whole responses."""
+
+    @property
+    def unreadable(self) -> str:
+        """Responses decline to answer; values are unreadable."""
+        return super().unreadable if self.similarity in VALUES else DECLINED
 
     def extract(self, response: str, *, cut: bool = False) -> Extracted:  # noqa: ARG002
         """Return the text after the thoughts; none if the response declines to answer."""

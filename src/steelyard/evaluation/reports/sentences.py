@@ -76,6 +76,11 @@ def answer(s: Summary) -> list[str]:
         known = [name for name in ("majority", "best-of-n") if name in s.gain]
         compared = " and ".join(f"{interval(s.gain[name])} against {named(name)}" for name in known)
         said[0] = f"{said[0][:-1]}: {compared}."
+    if s.attempted is not None:
+        said.append(
+            f"{percent(s.attempted - own)} % of its verdicts are incorrect and {percent(1 - s.attempted)} % not "
+            "attempted: every response declined to answer, or the winning response was graded so."
+        )
     if "majority" in s.match:
         said.append(saving(s, s.match["majority"]))
     said.append(_advice(s))

@@ -70,6 +70,7 @@ class Summary:
     auroc_within: float | None
     calibration: CalibrationCurve | None  # None: the method has learned no probability
     curves: list[dict[str, Any]]  # method, n, accuracy, low, high
+    attempted: float | None = None  # share of the method's verdicts; None: no response is marked as not attempted
 
 
 def open_case(name: str, pool: LabelledPool, method: str, *, share: float, seed: int) -> Case:
@@ -132,6 +133,7 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
         auroc_within=None if test.scores is None else auroc_within(test),
         calibration=None if mine.p_correct is None else calibration_curve(mine.p_correct, mine.correct(test)),
         curves=_rows(found, seed),
+        attempted=float(mine.correct(test.labelled_by_attempt()).mean()) if test.reports_attempts else None,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.foundation.errors import TableError
+from steelyard.tables.grades import PARTIAL
 from steelyard.tables.layout_rows import Marks, Row, add_marks, converted, mark, need, within
 from steelyard.tables.messages import prompt_of, text_of
 from steelyard.tables.recognition import Converted, Layout, Opened, Record
@@ -15,7 +16,7 @@ ATTACHED = "attachment://"
 
 
 class InspectLog(Layout):
-    """Answers are read from the responses; a scorer that marks correct or incorrect gives labels, others scores."""
+    """Answers are read from the responses; a scorer that grades (C, I, P, N) gives labels, others scores."""
 
     name = "inspect-log"
     title = "Inspect log"
@@ -49,6 +50,7 @@ class InspectLog(Layout):
             read.sort(key=lambda entry: entry[0])
             rows += [row for _, row, _ in read]
             marks += [mark for _, _, mark in read]
+        _read_halves_as_partial(marks)
         return converted(rows, "epochs", add_marks(rows, marks, "scorer"), last=status)
 
 
@@ -105,6 +107,14 @@ def _attached(text: str | None, sample: Record, location: str) -> str | None:
             "conversion cannot restore it, or remove that sample"
         )
     return attachment
+
+
+def _read_halves_as_partial(marks: list[Marks]) -> None:
+    """Read the numbers 0, 0.5 and 1 of the only scorer as I, P and C, which Inspect converts to them."""
+    values = {value for grades in marks for value in grades.values()}
+    if len({name for grades in marks for name in grades}) == 1 and {0.5, 1.0} <= values <= {0.0, 0.5, 1.0, None}:
+        for grades in marks:
+            grades.update({name: PARTIAL for name, value in grades.items() if value == 0.5})
 
 
 def _marks(sample: Record) -> Marks:

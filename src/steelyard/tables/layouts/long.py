@@ -9,6 +9,7 @@ from steelyard.foundation.errors import ColumnError
 from steelyard.tables import names
 from steelyard.tables.cell_values import flattened, in_percent, with_list_answers, with_shares, with_step_scores
 from steelyard.tables.columns import option_columns
+from steelyard.tables.grades import GRADE, choose_note, grader_columns
 from steelyard.tables.labels import (
     are_labels,
     check_answer_is_gold,
@@ -23,9 +24,6 @@ from steelyard.tables.recognition import Converted, Layout, Opened
 TASKS = ("task", "task_name", "benchmark", "dataset", "subset", "domain", "subject", "category")
 MIN_IDS = 5  # ids in several tasks whose golds all agree, to treat them as the same questions
 _ID = r"^\S{1,40}$"  # longer, or with spaces, it is the text of a question
-
-
-GRADE = "grade"
 
 
 class Long(Layout):
@@ -46,7 +44,8 @@ class Long(Layout):
         frame = with_shares(frame, percent)
         schema = frame.collect_schema()
         flat = [name for name, kind in schema.items() if not kind.is_nested()]
-        columns = _texts(schema, flat) | _labels(frame, schema, flat) | option_columns(schema)
+        labels, graders = _labels(frame, schema, flat)
+        columns = _texts(schema, flat) | labels | option_columns(schema)
         question = None if "question" in schema else _question(frame, flat)
         if question:
             columns["question"] = question
@@ -57,7 +56,7 @@ class Long(Layout):
             check_label_of_questions(frame, columns.get("correct", "correct"))
         check_answer_is_gold(frame)
         frame, task_note = separate_tasks(frame)
-        return Converted(frame, join_notes(*notes, task_note))
+        return Converted(frame, join_notes(*notes, graders, task_note))
 
 
 def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
@@ -71,16 +70,24 @@ def _texts(schema: pl.Schema, flat: list[str]) -> dict[str, str]:
     return {ours: theirs for ours, theirs in matches.items() if theirs}
 
 
-def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str, str]:
-    """Return the column with labels or gold answers, for a table that has neither `correct` nor `gold`.
+def _labels(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> tuple[dict[str, str], str]:
+    """Return the column with labels or gold answers, for a table that has no `correct`, and a note on other graders.
 
-    A `grade` of every response (C, I or N) is a label also beside gold answers: a grader has compared them.
+    A `grade` of every response (C, I, P or N) is a label also beside gold answers: a grader has compared them.
     """
     if "correct" in schema:
-        return {}
+        return {}, ""
     grades = [name for name in columns_named(flat, {GRADE}) if schema[name] == pl.String and are_labels(frame, name)]
     if grades:
-        return {"correct": grades[0]}
+        return {"correct": grades[0]}, ""
+    graders = grader_columns(frame, schema)
+    if len(graders) == 1:
+        return {"correct": graders[0]}, ""
+    return _labels_or_golds(frame, schema, flat), choose_note(graders) if graders else ""
+
+
+def _labels_or_golds(frame: pl.LazyFrame, schema: pl.Schema, flat: list[str]) -> dict[str, str]:
+    """Return the column with labels or gold answers, for a table that has neither `correct` nor `gold`."""
     if "gold" in schema:
         return {}
     labels = [name for name in columns_named(flat, names.LABELS) if _has_labels(frame, name)]

@@ -377,6 +377,7 @@ class LabelledPool(Pool):
     """
 
     answer_correct: Bools = field(kw_only=True)  # by base + code, beside `names`, and one entry more
+    answer_attempted: Bools | None = field(default=None, kw_only=True)  # likewise; None: nobody graded "not attempted"
 
     @property
     def correct(self) -> Bools:
@@ -384,12 +385,28 @@ class LabelledPool(Pool):
         index = np.where(self.readable, self.spread(self.base) + self.answer, 0)
         return self.answer_correct[index] & self.readable
 
+    @property
+    def reports_attempts(self) -> bool:
+        """Whether a verdict may be "not attempted": responses were graded so, or free text declined to answer."""
+        return self.answer_attempted is not None or (self.similarity is not None and not self.readable.all())
+
+    def labelled_by_attempt(self) -> Self:
+        """The same responses with every attempted answer labelled correct; without such grades, every answer.
+
+        >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, -1], correct=[False, False])
+        >>> pool.labelled_by_attempt().correct
+        array([ True, False])
+        """
+        attempted = True if self.answer_attempted is None else self.answer_attempted
+        return replace(self, answer_correct=self.answer_correct | attempted)
+
     def _facts(self) -> dict[str, object]:
         return {**super()._facts(), "correct": f"{self.correct.mean():.1%} of the responses"}
 
     def unlabelled(self) -> Pool:
         """The same responses without their labels."""
-        return Pool(**{name: value for name, value in vars(self).items() if name != "answer_correct"})
+        labels = ("answer_correct", "answer_attempted")
+        return Pool(**{name: value for name, value in vars(self).items() if name not in labels})
 
 
 def _ranges(begin: Ints, sizes: Ints) -> Ints:
