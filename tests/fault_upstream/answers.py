@@ -88,6 +88,15 @@ async def alias(asked: Asked) -> None:
     await asked.reply(json.dumps(good(asked, int(asked.body.get("n_cmpl", asked.n)))).encode())
 
 
+OPINIONS = (  # three of four are similar
+    "Ada Lovelace, people say, invented it.",
+    "Grace Hopper invented the compiler.",
+    "It was Grace Hopper who invented the first compiler.",
+    "The compiler? Grace Hopper did that.",
+)
+LONG = [f"word{number:x}ly" for number in range(0xA000, 0xAA00)]
+
+
 def by_seed(make: Callable[[int], dict[str, Any]]) -> Callable[[Asked], Awaitable[None]]:
     """Messages that depend on the seed alone."""
 
@@ -167,6 +176,9 @@ ANSWERS: dict[str, Callable[[Asked], Awaitable[None]]] = {
     "structured": by_seed(structured),
     "calling": by_seed(calling),
     "prose": by_seed(lambda seed: {"content": f"A rose is a rose, and {'so ' * (seed % 5)}on it goes."}),
+    "opinions": by_seed(lambda seed: {"content": OPINIONS[seed % len(OPINIONS)]}),
+    "long-opinions": by_seed(lambda seed: {"content": " ".join([*LONG[seed % 7 :], OPINIONS[seed % len(OPINIONS)]])}),
+    "declines": by_seed(lambda seed: {"content": f"I don't know{'.' * (seed % 3)}"}),
     "algebra": by_seed(lambda seed: {"content": f"\\boxed{{{'(x+1)^2' if seed % 2 else 'x^2+2x+1'}}}"}),
     "integrals": by_seed(lambda seed: {"content": rf"\boxed{{\int_0^1 f_{{{seed % 2}}}(x)\,dx}}"}),
     "cut": cut,

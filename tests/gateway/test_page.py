@@ -12,6 +12,7 @@ import pytest
 
 from steelyard.sampling.llm.prices import read_prices
 from steelyard.voting.confidence.calibration_error import Bin
+from tests.fault_upstream.answers import OPINIONS
 from tests.gateway.gateways import KEY, VOTE, Gateway, gateway
 from tests.gateway.hostile_texts import TEXTS
 from tests.upstreams import CANARY, FaultUpstream
@@ -350,3 +351,20 @@ def test_words_can_be_read_in_both_schemes(visit: Any, served: Gateway, scheme: 
         }"""
     )
     assert [pair for pair in pairs if pair[2] < 4.5] == []
+
+
+def test_similar_responses_share_a_line(visit: Any, upstream: FaultUpstream) -> None:
+    with gateway(upstream.url, model="fault:lines?Hopper") as running:
+        tab = visit(running)
+        ask(tab, "\n".join(OPINIONS * 2), 8)
+        decided(tab)
+        groups = tab.locator("#answers > li > details")
+        assert [group.locator(".num").last.inner_text().split() for group in groups.all()] == [
+            ["6", "samples"],
+            ["2", "samples"],
+        ]
+        assert "Similar responses vote for each other." in tab.inner_text("#answers")
+        assert tab.inner_text("#reply") in OPINIONS[1:]
+        tab.locator("#answers summary").first.click()
+        tab.locator("#answers .responses").wait_for()
+        assert tab.locator("#answers .responses > li").count() == 6

@@ -67,7 +67,7 @@ def test_a_sample_that_is_cut_off_before_it_marks_an_answer_casts_no_vote_and_is
 
 def test_prose_without_an_answer_goes_back_as_its_best_scored_sample(upstream: FaultUpstream) -> None:
     with gateway(upstream.url, model="fault:prose") as running:
-        reply = running.chat("Write a poem.", seed=0).json
+        reply = running.chat("Write a poem.", seed=0, response_format=OBJECT).json
         told = reply["steelyard"]
         assert (told["policy"], told["answer"], told["answers"]) == ("text", None, [])
         assert NO_ANSWER in told["notes"]

@@ -25,9 +25,11 @@ def arrivals(samples: Mapping[str, int], kind: str, *, may_stop: bool = False) -
 
     A cascade `may_stop` before all are drawn, so that how many come is not known before.
     """
+    from steelyard.answers.extract import kind_of
     from steelyard.answers.normal import normal_form
     from steelyard.sampling.ask.sample_votes import answer_of
 
+    free = kind_of(kind).similarity is not None
     end = TimeLeft()
     end.at(0.0)
     expected = [(sample, source) for source, count in samples.items() for sample in range(count)]
@@ -40,7 +42,7 @@ def arrivals(samples: Mapping[str, int], kind: str, *, may_stop: bool = False) -
     def keep(draw: Draw) -> None:
         received[key_of(draw)] = draw
         answer = answer_of(draw, kind)
-        read[key_of(draw)] = answer if answer and normal_form(answer) else None
+        read[key_of(draw)] = answer if answer and (free or normal_form(answer)) else None
 
     if not sys.stderr.isatty():
 
@@ -56,12 +58,13 @@ def arrivals(samples: Mapping[str, int], kind: str, *, may_stop: bool = False) -
     from rich.live import Live
 
     with Live(
-        _drawn(expected, received, read), console=Console(stderr=True), transient=True, refresh_per_second=8
+        _drawn(expected, received, read, free=free), console=Console(stderr=True), transient=True, refresh_per_second=8
     ) as live:
 
         def show(draw: Draw) -> None:
             keep(draw)
-            live.update(_drawn(expected, received, read, "" if may_stop else time_left_text(end.at(len(received) / n))))
+            left = "" if may_stop else time_left_text(end.at(len(received) / n))
+            live.update(_drawn(expected, received, read, left, free=free))
 
         yield show
 
@@ -102,7 +105,7 @@ def numbered(sample: int, source: str | None) -> str:
 
 
 def _drawn(
-    expected: Sequence[Key], received: dict[Key, Draw], read: dict[Key, str | None], left: str = ""
+    expected: Sequence[Key], received: dict[Key, Draw], read: dict[Key, str | None], left: str = "", *, free: bool
 ) -> RenderableType:
     from rich import box
     from rich.console import Group
@@ -124,6 +127,6 @@ def _drawn(
         table.add_row(
             numbered(*key), Text(answer_text(draw, read[key]), style=style), tokens, Text(shortened(ending, 46), "dim")
         )
-    answers = [answer for _, answer in sorted(read.items()) if answer is not None]
+    answers = [] if free else [answer for _, answer in sorted(read.items()) if answer is not None]
     count = f"{len(received)} of {len(expected)}{left}"
     return Group(table, Text(f"{count}   {running(answers)}" if answers else count))

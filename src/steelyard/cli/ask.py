@@ -11,14 +11,16 @@ import typer
 from steelyard.cli import console
 from steelyard.cli import options as opt
 from steelyard.cli import sampling_options as sampling
+from steelyard.cli.ask_groups import show_groups
 from steelyard.cli.ask_view import About, as_object, show_ballot, show_reading, show_turns, turns_object
-from steelyard.cli.completion import complete_prompt
+from steelyard.cli.completion import complete_kind, complete_prompt
 from steelyard.cli.costs import say_spent, spent_object
 from steelyard.cli.progress_display import ServedProgress
 from steelyard.foundation.errors import SteelyardWarning
 
 EXAMPLE = (
     'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many does he have?" --upstream local -n 8\n\n'
+    'Example (free text): steelyard ask "Who wrote Middlemarch?" --answers free --upstream local -n 8\n\n'
     'Example (several LLMs): steelyard ask "How many?" --plan plan.json --model a=my-7b,b=my-70b '
     "--upstream a=http://127.0.0.1:8000/v1,b=http://127.0.0.1:8001/v1"
 )
@@ -38,8 +40,25 @@ def run(
         ),
     ] = None,
     prompt: Annotated[
-        str, typer.Option("--prompt", metavar="NAME|FILE", help=sampling.PROMPT, autocompletion=complete_prompt)
-    ] = "math",
+        str | None,
+        typer.Option(
+            "--prompt",
+            metavar="NAME|FILE",
+            help=f"{sampling.PROMPT} Default: math, or plain for free text.",
+            show_default=False,
+            autocompletion=complete_prompt,
+        ),
+    ] = None,
+    answers: Annotated[
+        str,
+        typer.Option(
+            "--answers",
+            metavar="KIND",
+            help=f"{opt.KIND} Default: the plan's kind, or what the question asks for.",
+            show_default=False,
+            autocompletion=complete_kind,
+        ),
+    ] = "auto",
     temperature: sampling.Temperature = 0.7,
     top_p: sampling.TopP = 0.9,
     max_tokens: Annotated[
@@ -70,9 +89,10 @@ def run(
     asked_of = sampling.upstream_options(upstream, model, key_env)
     prices = check_spending(confirm_above, price, asked_of["upstream"])
     options: dict[str, Any] = {
-        **asked_of, "n": n, "plan": plan, "prompt": prompt, "temperature": temperature, "top_p": top_p,
-        "max_tokens": max_tokens, "seed": seed, "verifier": verifier, "verifier_upstream": verifier_upstream,
-        "verifier_model": verifier_model, "criteria": read_criteria(criteria), "local": local, "frugal": frugal,
+        **asked_of, "n": n, "plan": plan, "prompt": prompt, "answers": answers, "temperature": temperature,
+        "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "verifier": verifier,
+        "verifier_upstream": verifier_upstream, "verifier_model": verifier_model, "criteria": read_criteria(criteria),
+        "local": local, "frugal": frugal,
     }  # fmt: skip
     with warnings.catch_warnings():
         if not dry_run:
@@ -94,7 +114,8 @@ def run(
         spent = {"spent": spent_object(asked.spent, prices)}
         console.as_json({**as_object(asked, asked.draws, about), **turns, **read_by, **spent})
         return
-    show_ballot(asked, asked.draws, about)
+    show = show_groups if asked.leaders else show_ballot
+    show(asked, asked.draws, about)
     if asked.read_by:
         show_reading(asked.read_by)
     if asked.cascade:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from steelyard.answers.extract import AUTO, check_kind
+from steelyard.answers.extract import AUTO, check_kind, kind_of
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.environment import CLIENT_KEY, KEY_NAMES
 from steelyard.foundation.errors import SettingError, did_you_mean
@@ -156,7 +156,10 @@ class Configuration:
         """The plan or method (None: depends on the available scores), its score and its cascade."""
         verifier = self.verifier.name if self.verifier else None
         if not self.plan:
-            return method_class(self.method)() if self.method else None, verifier or SCORE, None
+            named = method_class(self.method or "majority")()
+            if self.answers != AUTO and kind_of(self.answers).similarity is not None:
+                Ballot(named, answers=self.answers)  # fails now if it cannot vote on free text
+            return named if self.method else None, verifier or SCORE, None
         names = tuple(upstream.name for upstream in upstreams if upstream.name)
         model = ", ".join(names) or upstreams[0].model
         method, score = planned(self.plan, n=self.n, model=model, sources=names, verifier=verifier)

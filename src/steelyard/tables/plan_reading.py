@@ -47,14 +47,14 @@ def answers_of_plan(voter: Method, answers: str) -> str:
     return fitted.answers
 
 
-def answers_to_question(question: str, template: Template, voter: Method | None = None) -> str:
-    """Return the kind of answers to one question: the plan's, else the prompt's, else what the question asks for.
+def answers_to_question(question: str, template: Template, voter: Method | None = None, answers: str = AUTO) -> str:
+    """Return the kind of answers to one question: `answers`, else the plan's, the prompt's or what the question needs.
 
     >>> from steelyard.tables.prompts import read_template
     >>> [answers_to_question(text, read_template("math")) for text in ("1 + 1?", "Which? A) 1 B) 2")]
     ['math', 'choice']
     """
-    explicit = template.answers or AUTO
+    explicit = (template.answers or AUTO) if answers == AUTO else answers
     kind = explicit if voter is None else answers_of_plan(voter, explicit)
     return kind_from_question(question) if kind == AUTO else kind
 

@@ -33,7 +33,7 @@ function noneOfThese(vote) {
 /** Answers that stand still: of a request that is over, at most so many. */
 function still(vote, most) {
   const lines = vote.answers.slice(0, most).map((one) =>
-    make("li", one.answer === vote.answer ? "verdict" : "", make("div", "row", cells(vote, one, make("span", "name", [isolated(one.answer)])))));
+    make("li", one.answer === vote.answer ? "verdict" : "", make("div", "row", cells(vote, one, make("span", "name", [isolated(cut(one.answer, 300))])))));
   const more = vote.answers.length - most;
   if (more > 0) lines.push(make("li", "note", `and ${many(more, "other answer")}`));
   return make("ol", "answers", [...lines, noneOfThese(vote)]);
@@ -67,13 +67,14 @@ class AnswerList {
     wanted.forEach((line, i) => { if (this.root.children[i] !== line) this.root.insertBefore(line, this.root.children[i] || null); });
     const unread = vote.samples - Object.keys(vote.given).length;
     const note = unread ? make("li", "note", `${unread} of ${many(vote.samples, "sample")} ${unread === 1 ? "has" : "have"} no readable answer and cast no vote.`) : null;
-    this.root.append(...[noneOfThese(vote), note].filter(Boolean));
+    const groups = vote.policy === "similar" ? make("li", "note", "Similar responses vote for each other. A line is a group of them, with the response most like the others.") : null;
+    this.root.append(...[noneOfThese(vote), note, groups].filter(Boolean));
     if (held !== document.activeElement && this.root.contains(held)) held.focus({ preventScroll: true });
   }
 
   /** The line of an answer, made or brought up to date. */
   line(vote, one, samples) {
-    const name = make("span", "name", [isolated(one.answer)]);
+    const name = make("span", "name", [isolated(cut(one.answer, 300))]);
     if (one.answer === vote.answer) name.append(make("span", "tag", this.verdict));
     const fresh = cells(vote, one, name);
     let line = this.lines.get(one.answer);

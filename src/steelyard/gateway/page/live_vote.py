@@ -31,15 +31,14 @@ from steelyard.gateway.messages.replies import PING, event, start_stream
 from steelyard.gateway.server_state import CLIENT, REQUEST_ID, STATE
 from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.vote.decision import Decision, total_cost
-from steelyard.gateway.vote.policies import policy_of
-from steelyard.gateway.vote.request_vote import Voting
+from steelyard.gateway.vote.policies import SIMILAR, Policy, policy_of, similar_policy
+from steelyard.gateway.vote.request_vote import Voting, similar_entries, similar_method
 from steelyard.gateway.vote.vote_counter import VoteEntry
 from steelyard.gateway.vote.vote_settings import VoteSettings
 from steelyard.sampling.ask.prepare import unplanned
 from steelyard.sampling.ask.sample_votes import Outcome, place_of
 from steelyard.sampling.interrupts import cancel_and_wait
 from steelyard.sampling.online.cascade_walk import Standing
-from steelyard.voting.methods import method_class
 from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule
 
 SIDE_BY_SIDE = (1, 4, 16)  # samples
@@ -116,8 +115,8 @@ class LiveVote:
 
     def __init__(self, voting: Voting, chat_request: ChatRequest, settings: VoteSettings) -> None:
         self.counter, self.until = voting.counter, time.monotonic() + settings.deadline_s
-        self.method = method_class(settings.method)() if settings.method else voting.voter.method
-        self.policy = policy_of(chat_request, voting.voter.answers, settings.vote_on)
+        self.method, self.free = voting.method(settings), similar_policy(chat_request)
+        self.policy = policy_of(chat_request, voting.voter.answers, settings.vote_on, settings.similarity)
         self.samples: list[Sample] = []
         self.cascade = voting.voter.cascade is not None and settings.method is None
         self.places = Places(voting.samples(settings))
@@ -146,12 +145,19 @@ class LiveVote:
         if not samples:
             return None
         trusted = all(one.unscored is None for one in self.samples)
-        rows = [
-            VoteEntry(one.number, one.source, self.policy.answer(one), one.score if trusted else None)
-            for one in samples
-        ]  # fmt: skip
+
+        def entries(policy: Policy) -> list[VoteEntry]:
+            return [
+                VoteEntry(one.number, one.source, policy.answer(one), one.score if trusted else None)
+                for one in samples
+            ]  # fmt: skip
+
+        rows, texts = entries(self.policy), self.policy.texts
         method = self.method or unplanned(any(row.score is not None for row in rows), bool(rows[0].source))
-        outcome, _ = await self.counter.outcome(rows, method, self.policy.kind, self.until)
+        outcome, _ = await self.counter.outcome(rows, method, self.policy.kind, self.until, texts=texts)
+        if outcome.answer is None and (similar := similar_entries(self.policy, self.free, entries)):
+            method, kind, texts = similar_method(self.method, similar), self.free.kind, self.free.texts
+            outcome, _ = await self.counter.outcome(similar, method, kind, self.until, texts=texts)
         state = vote_state(outcome, self.places)
         if rule is not None and rule.thresholds:
             state["rule"] = {"value": _signal(rule, outcome), "threshold": rule.threshold}
@@ -167,6 +173,7 @@ def vote_state(outcome: Outcome, places: Places) -> dict[str, Any]:
         "confidence": outcome.confidence,
         "share": outcome.share,
         "none_correct": outcome.none_correct,
+        "policy": SIMILAR if outcome.leaders else None,
         "answers": [one._asdict() for one in outcome.answers],
         "given": {
             places.of(one.sample, one.source): indexes[one.answer] for one in outcome.votes if one.answer is not None

@@ -11,6 +11,7 @@ from steelyard.gateway.messages.api_errors import public
 from steelyard.gateway.messages.chat_request import ChatRequest
 from steelyard.gateway.upstream.billing import has_usage, total_usage
 from steelyard.gateway.upstream.samples import Sample
+from steelyard.gateway.vote.policies import SIMILAR
 from steelyard.gateway.vote.sample_request import SampleRequest
 from steelyard.gateway.vote.vote_settings import VoteSettings
 from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeAsked, Turn
@@ -93,7 +94,7 @@ class Decision:
 
     @property
     def voted_by(self) -> str:
-        return CASCADE if self.cascade else self.method.name
+        return CASCADE if self.cascade and self.policy != SIMILAR else self.method.name
 
 
 def usage_report(decision: Decision) -> dict[str, Any]:

@@ -4,28 +4,34 @@
 - json     structured output: the whole object in canonical form, or the parts that the JSON pointers (RFC 6901) of
            `vote_on` point at
 - tools    tool calls: their names and arguments in canonical form, in their order
+- similar  free text: the whole response without its thoughts; similar responses vote for each other
 
-A sample without such an answer is unreadable, and casts no vote. If no sample has one, the request is not a question:
-the sample with the highest score is returned, without scores the first (policy `text`).
+A sample without such an answer is unreadable, and casts no vote. If no sample has an `answer`, the request is not a
+question, and the vote is on free text. If that does not work either, the sample with the highest score is returned,
+without scores the first (policy `text`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from steelyard.answers.auto_kind import kind_from_question
 from steelyard.answers.doubtful_answers import is_cut
-from steelyard.answers.extract import AUTO, extract_answer
+from steelyard.answers.extract import AUTO, FREE, extract_answer, kind_of
 from steelyard.answers.kinds.json import json_form
+from steelyard.answers.similarities.similarity import DEFAULT
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.messages.chat_request import ChatRequest
 from steelyard.gateway.upstream.samples import Sample
+from steelyard.sampling.online.similar_texts import SimilarTexts
 
-TEXT = "text"
+TEXT, SIMILAR = "text", "similar"
+FREE_TEXT = "free"  # the kind that compares words
+COMPARED = 20_000  # characters of a response
 NO_JSON = "text:"  # prefix of the canonical form of a text that is not JSON
 NO_CALL = "no tool call"
 LONGEST = 500
@@ -39,6 +45,7 @@ class AnswerPolicy:
 
     kind: str
     name: str = "answer"
+    texts: SimilarTexts | None = field(default=None, compare=False)
 
     def answer(self, sample: Sample) -> str | None:
         """Read the answer as `ask` does; None if it is unreadable."""
@@ -53,6 +60,7 @@ class JsonPolicy:
     vote_on: tuple[str, ...]
     name: str = "json"
     kind: str = "exact"
+    texts: None = None
 
     def answer(self, sample: Sample) -> str | None:
         """The canonical form of the object, or of its parts."""
@@ -74,6 +82,7 @@ class ToolPolicy:
 
     name: str = "tools"
     kind: str = "exact"
+    texts: None = None
 
     def answer(self, sample: Sample) -> str | None:
         """The calls in canonical form; a response in text votes for no call."""
@@ -100,14 +109,28 @@ def _call(call: Any) -> list[str] | None:
     return [name, json_form(arguments or "{}")]
 
 
-def policy_of(chat_request: ChatRequest, kind: str, vote_on: tuple[str, ...]) -> Policy:
+def similar_policy(chat_request: ChatRequest, kind: str = FREE_TEXT) -> AnswerPolicy:
+    """The policy that compares whole responses; `kind` is one of free text."""
+    return AnswerPolicy(kind, SIMILAR, SimilarTexts(kind_of(kind), chat_request.question, COMPARED))
+
+
+def free_kind_of(similarity: str) -> str:
+    """The kind of free text with this similarity."""
+    return FREE_TEXT if similarity == DEFAULT else FREE + similarity
+
+
+def policy_of(chat_request: ChatRequest, kind: str, vote_on: tuple[str, ...], similarity: str | None = None) -> Policy:
     """The policy of a request; `kind` is the operator's kind of answers, `auto` depends on the question."""
     values = chat_request.members.values
+    if similarity is not None:
+        return similar_policy(chat_request, free_kind_of(similarity))
     response_format = values.get("response_format")
     if vote_on or (isinstance(response_format, dict) and response_format.get("type") in ("json_schema", "json_object")):
         return JsonPolicy(vote_on)
     if values.get("tools") and values.get("tool_choice") != "none":
         return ToolPolicy()
+    if kind != AUTO and kind_of(kind).similarity is not None:
+        return similar_policy(chat_request, kind)
     return AnswerPolicy(kind_from_question(chat_request.question) if kind == AUTO else kind)
 
 

@@ -7,12 +7,12 @@ plan's stopping rule or cascade may stop early. At the deadline, the vote is on 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from steelyard.answers.doubtful_answers import is_cut
-from steelyard.answers.extract import AUTO
+from steelyard.answers.extract import AUTO, kind_of
 from steelyard.foundation.errors import CalibrationError, SettingError
 from steelyard.gateway.limits.request_budget import NO_USAGE, ScoreUsage
 from steelyard.gateway.messages.api_errors import ApiError, from_fault, invalid, public
@@ -20,11 +20,11 @@ from steelyard.gateway.messages.chat_request import ChatRequest
 from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.upstream.source import Source
 from steelyard.gateway.vote.decision import Decision, SourceSummary
-from steelyard.gateway.vote.policies import TEXT, Policy, policy_of
+from steelyard.gateway.vote.policies import TEXT, AnswerPolicy, Policy, policy_of, similar_policy
 from steelyard.gateway.vote.sample_request import SampleRequest, SampleSpec
 from steelyard.gateway.vote.sample_set import ALL, DEADLINE, SampleSet, Watch
 from steelyard.gateway.vote.scoring import Scorer
-from steelyard.gateway.vote.vote_counter import VoteCounter
+from steelyard.gateway.vote.vote_counter import VoteCounter, VoteEntry
 from steelyard.gateway.vote.vote_settings import VoteSettings
 from steelyard.sampling.ask.ask_cascade import CascadeAsked
 from steelyard.sampling.ask.prepare import by_score, planned_counts, unplanned
@@ -39,6 +39,7 @@ from steelyard.voting.stopping.cascade import Cascade
 GREEDY = "temperature 0 gives the same response every time, so one sample was drawn"
 ONE_SAMPLE = "there is only one sample, so there was no vote"
 NO_ANSWER = "no sample has a readable answer, so there was no vote: the best sample is returned"
+BY_SIMILARITY = "no sample has a readable answer: the response that is most like the others is returned"
 UNPROBED = "the upstream could not be probed, so its samples came without log-probabilities"
 MARGIN = 0.02  # share of a request's time that is reserved for the vote itself, half of it for algebra
 
@@ -94,10 +95,10 @@ class Voting:
         only: Source | None = None,
     ) -> Decision:
         """Draw, score and count samples; raise an ApiError if there is none at all."""
-        method = method_class(settings.method)() if settings.method else self.voter.method
+        method = self.method(settings)
         cascade = None if only else self._cascade(settings)
         threshold = _threshold(method, settings.risk, cascade)
-        policy = policy_of(chat_request, self.voter.answers, settings.vote_on)
+        policy = policy_of(chat_request, self.voter.answers, settings.vote_on, settings.similarity)
         counts, notes = self.samples(settings, only), list[str]()
         if chat_request.temperature == 0 and not cascade and settings.n > 1:
             counts, notes = dict.fromkeys(counts, 1), [GREEDY]
@@ -124,7 +125,7 @@ class Voting:
             notes.append(DEADLINE)
         if scorer is not None and scorer.logprobs and any(each.source.abilities is None for each in requests):
             notes.append(UNPROBED)
-        entries = sample_set.entries
+        entries = sample_set.entries(policy)
         several = requests[0].source.name != ""
         chosen = method or unplanned(any(one.score is not None for one in entries), several)
         turns: CascadeAsked | None = None
@@ -136,10 +137,15 @@ class Voting:
             notes += late
         else:
             outcome, late = await self.counter.outcome(
-                entries, chosen, policy.kind, vote_until, losses=settings.ballots
+                entries, chosen, policy.kind, vote_until, texts=policy.texts, losses=settings.ballots
             )
             notes += late
             notes += _unscored(chosen, sample_set.samples, self.voter) if several else []
+        similar = similar_policy(chat_request)
+        if outcome.answer is None and (texts := similar_entries(policy, similar, sample_set.entries)):
+            policy, chosen = similar, similar_method(method, texts)
+            outcome, _ = await self.counter.outcome(texts, chosen, policy.kind, vote_until, texts=policy.texts)
+            notes.append(BY_SIMILARITY)
         counted = sorted(filter(sample_set.is_counted, sample_set.samples), key=lambda one: (one.number, one.source))
         notes += _cut_off(policy, counted)
         used = [request for request in requests if request.source.name in sample_set.requested_sources]
@@ -162,9 +168,44 @@ class Voting:
             scoring=_scoring(scorer, received), scored_by=scorer.priced_as if scorer else None,
         )  # fmt: skip
 
+    def method(self, settings: VoteSettings) -> Method | None:
+        """The client's method, else the plan's if it is for such answers; None: depends on the available scores."""
+        if settings.method:
+            return method_class(settings.method)()
+        method, answers = self.voter.method, self.voter.answers
+        if settings.similarity is None or (answers != AUTO and kind_of(answers).similarity == settings.similarity):
+            return method
+        if self.voter.cascade is not None:
+            raise invalid(
+                "steelyard.similarity", "the plan's cascade votes only on equal answers: omit similarity, or add method"
+            )
+        return None if method is None or not _votes_unfitted(method) else method
+
     def _cascade(self, settings: VoteSettings) -> Cascade | None:
         """The plan's cascade, unless the client wants another method."""
         return None if settings.method else self.voter.cascade
+
+
+def similar_entries(
+    policy: Policy, similar: Policy, entries: Callable[[Policy], list[VoteEntry]]
+) -> list[VoteEntry] | None:
+    """The entries of a vote on free text instead of `policy`; None if there are not two responses to compare."""
+    if not isinstance(policy, AnswerPolicy) or policy.texts is not None:
+        return None
+    rows = entries(similar)
+    return rows if sum(row.answer is not None for row in rows) > 1 else None
+
+
+def similar_method(method: Method | None, entries: Sequence[VoteEntry]) -> Method:
+    """The method of such a vote: not a plan for other answers, whose confidence would be wrong."""
+    if method is not None and _votes_unfitted(method):
+        return method
+    return unplanned(any(one.score is not None for one in entries), any(one.source for one in entries))
+
+
+def _votes_unfitted(method: Method) -> bool:
+    """Whether a method votes on free text without a plan."""
+    return method.fitted_on_ is None and method.votes_on_similar
 
 
 def _draws(sample_set: SampleSet) -> list[Draw]:
@@ -211,7 +252,9 @@ def _threshold(method: Method | None, risk: float | None, cascade: Cascade | Non
         if cascade:
             raise CalibrationError("the plan's cascade estimates how likely an answer is, but cannot control the risk")
         if method is None:
-            raise CalibrationError("this model has no plan, so it learned no probability: fit a plan and serve it")
+            raise CalibrationError(
+                "this model has no plan for such answers, so it learned no probability: fit a plan and serve it"
+            )
         return method.risk_control(risk).threshold
     except (CalibrationError, SettingError) as error:
         raise invalid("steelyard.risk", f"a risk of {risk:g} cannot be guaranteed: {error}") from None

@@ -60,8 +60,7 @@ class SampleSet:
         unseen = [one for one in others if (one.number, one.source) not in known]
         return sorted([*self.samples, *unseen], key=lambda one: (one.number, one.source))
 
-    @property
-    def entries(self) -> list[VoteEntry]:
+    def entries(self, policy: Policy) -> list[VoteEntry]:
         """The entries of the vote; without scores if the verifier has failed on a sample.
 
         If there are several sources, those that gave no sample at all do not vote.
@@ -69,7 +68,7 @@ class SampleSet:
         answered = {sample.source for sample in self.samples if sample.choice}
         silent = set() if self.cascade or self._names == [""] else set(self._names) - answered
         return [
-            self._entry_of(sample)
+            self._entry_of(sample, policy)
             for sample in self.samples
             if self.is_counted(sample) and sample.source not in silent
         ]  # fmt: skip
@@ -165,15 +164,15 @@ class SampleSet:
 
     def _entry(self, sample: Sample) -> VoteEntry:
         """The entry of the ballot: with a cascade the source and its own number, else the place among all samples."""
-        one = self._entry_of(sample)
+        one = self._entry_of(sample, self.policy)
         return one if self.cascade else one._replace(number=self._place(sample), source="")
 
-    def _entry_of(self, sample: Sample) -> VoteEntry:
+    def _entry_of(self, sample: Sample, policy: Policy) -> VoteEntry:
         score = None if self.fault is not None else sample.score
-        return VoteEntry(sample.number, sample.source, self.policy.answer(sample), score)
+        return VoteEntry(sample.number, sample.source, policy.answer(sample), score)
 
     def _new_ballot(self) -> RunningBallot | None:
         by_ballot = self.method and (self.cascade or rule_applies(self.method))
         if not self.method or not by_ballot:
             return None
-        return RunningBallot(self.counter, self.method, self.policy.kind, self.until)
+        return RunningBallot(self.counter, self.method, self.policy.kind, self.until, self.policy.texts)

@@ -1,9 +1,9 @@
 """Counts the votes of one request, with the same pool and the same method as `steelyard ask`.
 
-Answers that only the equivalence checker can compare are counted in a thread, so that no other request waits; each
-thread has its own reader and worker processes. The more requests wait for the checker, the less time each of them gets,
-and never more than is left until its deadline. Answers that were not compared by then count as different, and the reply
-says so.
+Answers that only the equivalence checker can compare, and long free text, are counted in a thread, so that no other
+request waits; each thread has its own reader and worker processes. The more requests wait for the checker, the less
+time each of them gets, and never more than is left until its deadline. Answers that were not compared by then count as
+different, and the reply says so.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from steelyard.sampling.ask.sample_votes import Entered, Outcome, outcome_of
 from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.cascade_walk import Standing
 from steelyard.sampling.online.entry_pool import EntryPool
+from steelyard.sampling.online.similar_texts import SimilarTexts
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.cascade import Cascade
 
 THREADS = 2
 ALGEBRA = 10.0  # seconds that one count may use the equivalence checker if no other waits
+QUICK = 20_000  # characters of free text that are compared at once, in 10 ms
 MIN_SECONDS = 0.5  # per count, however many wait
 READER_LIFETIME = 2000  # requests per reader: it caches what it has read
 Result = TypeVar("Result")
@@ -58,11 +60,18 @@ class VoteCounter:
         self._lock = threading.Lock()
 
     async def outcome(
-        self, entries: Sequence[VoteEntry], voter: Method, kind: str, until: float = math.inf, *, losses: bool = False
+        self,
+        entries: Sequence[VoteEntry],
+        voter: Method,
+        kind: str,
+        until: float = math.inf,
+        *,
+        texts: SimilarTexts | None = None,
+        losses: bool = False,
     ) -> tuple[Outcome, list[str]]:
         """Vote on samples in the order of their numbers; notes report answers that were not compared in time."""
         rows = _by_number(entries)
-        work = _with_notes(lambda reader: _outcome(rows, voter, reader, losses=losses))
+        work = _with_notes(lambda reader: _outcome(rows, voter, reader, texts, losses=losses))
         return await self.run(kind, [one.answer for one in rows], work, until)
 
     async def cascade_outcome_of(
@@ -93,7 +102,7 @@ class VoteCounter:
         Work that is not done by `until`, of the monotonic clock, is done without algebra: a worker process may be
         starting, others may be busy, and one question may take seconds.
         """
-        if not needs_checker(kind, answers):
+        if is_quick(kind, answers):
             return work(AnswerReader(kind))
         left = until - time.monotonic()
         if left > 0:
@@ -164,14 +173,23 @@ def _by_number(entries: Sequence[VoteEntry]) -> list[VoteEntry]:
     return sorted(entries, key=lambda one: (one.number, one.source))
 
 
-def _outcome(rows: Sequence[VoteEntry], voter: Method, reader: AnswerReader, *, losses: bool = False) -> Outcome:
-    pool, entered = _pool(rows, voter, reader)
+def _outcome(
+    rows: Sequence[VoteEntry],
+    voter: Method,
+    reader: AnswerReader,
+    texts: SimilarTexts | None = None,
+    *,
+    losses: bool = False,
+) -> Outcome:
+    pool, entered = _pool(rows, voter, reader, texts)
     return outcome_of(pool, voter, entered, losses=losses)
 
 
-def _pool(rows: Sequence[VoteEntry], voter: Method, reader: AnswerReader) -> tuple[Pool, list[Entered]]:
+def _pool(
+    rows: Sequence[VoteEntry], voter: Method, reader: AnswerReader, texts: SimilarTexts | None = None
+) -> tuple[Pool, list[Entered]]:
     entries = [(one.answer, one.score, one.source or None) for one in rows]
-    pools = EntryPool(voter, reader)
+    pools = EntryPool(voter, reader, texts)
     pools.group(entries)
     return pools.pool(entries), [Entered(one.number, one.source, one.score) for one in rows]
 
@@ -181,14 +199,28 @@ def needs_checker(kind: str, answers: Sequence[str | None]) -> bool:
     return simple_keys([text for text in set(answers) if text is not None], kind_of(kind)) is None
 
 
+def is_quick(kind: str, answers: Sequence[str | None]) -> bool:
+    """Whether answers are compared within a few milliseconds."""
+    if kind_of(kind).similarity is None:
+        return not needs_checker(kind, answers)
+    return sum(len(text) for text in answers if text is not None) <= QUICK
+
+
 class RunningBallot:
     """The ballot of one request while samples arrive; it depends on their numbers, not their order."""
 
-    def __init__(self, counter: VoteCounter, voter: Method, kind: str, until: float = math.inf) -> None:
-        self.counter, self.voter, self.kind, self.until = counter, voter, kind, until
+    def __init__(
+        self,
+        counter: VoteCounter,
+        voter: Method,
+        kind: str,
+        until: float = math.inf,
+        texts: SimilarTexts | None = None,
+    ) -> None:
+        self.counter, self.voter, self.kind, self.until, self.texts = counter, voter, kind, until, texts
         self.entries: list[VoteEntry] = []
         self._seen = 0  # how many of them are in the standing
-        self._ballot = Ballot(voter, answers=AnswerReader(kind))
+        self._ballot = Ballot(voter, answers=AnswerReader(kind), prompt=texts)
         self.standing = self._ballot.standing
 
     async def add(self, *more: VoteEntry) -> Standing:
@@ -197,12 +229,19 @@ class RunningBallot:
         if len(self.entries) == self._seen:
             return self.standing
         answers = [each.answer for each in self.entries]
-        if not needs_checker(self.kind, answers):
+        if self.texts is not None and not is_quick(self.kind, answers):
+            await self.counter.run(self.kind, answers, self._compare, self.until)
+        if self.texts is not None or is_quick(self.kind, answers):
             self.standing = [_add(self._ballot, one) for one in self.entries[self._seen :]][-1]
         else:
             self.standing = await self.counter.run(self.kind, answers, self._recount, self.until)
         self._seen = len(answers)
         return self.standing
+
+    def _compare(self, _: AnswerReader) -> None:
+        """Compare the texts of the new entries, which takes most of the time, with all others."""
+        if self.texts is not None:
+            self.texts.matrix([one.answer for one in self.entries[self._seen :] if one.answer is not None])
 
     def _recount(self, reader: AnswerReader) -> Standing:
         ballot = Ballot(self.voter, answers=reader)

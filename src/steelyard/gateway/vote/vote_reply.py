@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 from steelyard.gateway.messages.api_errors import public
 from steelyard.gateway.messages.chat_request import OURS
@@ -18,10 +18,12 @@ from steelyard.gateway.vote.decision import (
     usage_of_selected,
     usage_report,
 )
+from steelyard.gateway.vote.policies import LONGEST, SIMILAR
 from steelyard.gateway.vote.vote_settings import SELECTED
 from steelyard.sampling.ask.sample_votes import Vote
 from steelyard.sampling.llm.prices import Prices
 
+Answer = TypeVar("Answer", str, str | None)
 COPIED = ("system_fingerprint", "service_tier")  # of the upstream's own reply
 
 
@@ -52,7 +54,7 @@ def winners(decision: Decision) -> list[Sample]:
     """The best sample of each of the best answers, as many as the client requested.
 
     Samples with the same answer are ranked by: complete before cut off, weight, score, number. Without any readable
-    answer the best sample is chosen among all.
+    answer the best sample is chosen among all. Of free text they are the leaders of the groups of similar responses.
     """
     votes = {(vote.sample, vote.source or ""): vote for vote in decision.outcome.votes}
     good = decision.good
@@ -60,6 +62,10 @@ def winners(decision: Decision) -> list[Sample]:
     for sample in good:
         by_answer.setdefault(votes[sample.number, sample.source].answer, []).append(sample)
     first = decision.outcome.answer
+    if decision.outcome.leaders:
+        leaders = [decision.outcome.votes[row] for row in decision.outcome.leaders[: decision.chat_request.choices]]
+        by_number = {(sample.number, sample.source): sample for sample in good}
+        return [by_number[vote.sample, vote.source or ""] for vote in leaders]
     if first is None:
         return [min(good, key=lambda sample: _rank(sample, votes[sample.number, sample.source]))]
     order = [first, *(total.answer for total in decision.outcome.answers if total.answer != first)]
@@ -114,14 +120,14 @@ def vote_summary(decision: Decision) -> dict[str, Any]:
     """The result of the vote, and its samples."""
     outcome = decision.outcome
     return {
-        "answer": None if decision.abstained else outcome.answer,
+        "answer": None if decision.abstained else _shown(decision, outcome.answer),
         "confidence": outcome.confidence,
         "share": outcome.share,
         "margin": outcome.margin,
         "abstained": decision.abstained,
         "policy": decision.policy,
         "method": decision.voted_by,
-        "answers": [one._asdict() for one in outcome.answers],
+        "answers": [one._replace(answer=_shown(decision, one.answer))._asdict() for one in outcome.answers],
         "none_correct": outcome.none_correct,
         "samples": {
             "wanted": decision.requested,
@@ -138,4 +144,11 @@ def vote_summary(decision: Decision) -> dict[str, Any]:
 
 def ballots(decision: Decision) -> list[dict[str, Any]]:
     """The vote of every counted sample."""
-    return [vote._asdict() for vote in decision.outcome.votes]
+    return [vote._replace(answer=_shown(decision, vote.answer))._asdict() for vote in decision.outcome.votes]
+
+
+def _shown(decision: Decision, answer: Answer) -> Answer:
+    """An answer as the details of a reply show it: the beginning of a response."""
+    if answer is None or decision.policy != SIMILAR or len(answer) <= LONGEST:
+        return answer
+    return f"{answer[: LONGEST - 1]}…"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from steelyard.answers.similarities.similarity import FeatureSimilarity, registry
 from steelyard.foundation.errors import SettingError, did_you_mean
 from steelyard.gateway.caps import Caps
 from steelyard.gateway.limits.request_budget import Allowance
@@ -17,7 +18,9 @@ from steelyard.voting.methods import method_class, method_names
 MAX_POINTERS = 16
 MIN_DEADLINE = 0.05  # seconds
 WITHIN = f"{OURS}."
-KNOWN = ("n", "method", "risk", "deadline_s", "max_total_tokens", "ballots", "vote_on", "progress", "usage")
+KNOWN = (
+    "n", "method", "risk", "deadline_s", "max_total_tokens", "ballots", "vote_on", "similarity", "progress", "usage",
+)  # fmt: skip
 BILLED, SELECTED = "billed", "selected"
 
 
@@ -35,6 +38,7 @@ class VoteSettings:
     allowance: Allowance | None = None  # what these limits leave for retries
     ballots: bool = False  # whether the reply lists every sample
     vote_on: tuple[str, ...] = ()
+    similarity: str | None = None  # compare whole responses by it
     progress: bool = False  # whether the stream reports every sample as it arrives
     usage: str = BILLED  # of all samples and scores, or of the returned samples alone
     separately: bool = False  # whether each sample is a request of its own, so that the page can show it as it arrives
@@ -61,6 +65,7 @@ def read_vote_settings(chat_request: ChatRequest, n: int, caps: Caps, sources: i
         max_total_tokens=whole_number(settings, "max_total_tokens", 1, caps.tokens or MOST_TOKENS, within=WITHIN),
         ballots=_flag(settings, "ballots"),
         vote_on=_pointers(settings.get("vote_on")),
+        similarity=_similarity(settings),
         progress=_flag(settings, "progress"),
         usage=_usage(settings.get("usage", BILLED)),
     )
@@ -94,6 +99,28 @@ def unfitted_methods() -> tuple[str, ...]:
     """The methods that need no plan, for one upstream."""
     kinds = {name: method_class(name) for name in method_names()}
     return tuple(name for name, kind in kinds.items() if not (kind.learns or kind.oracle or kind.weighs_sources))
+
+
+@cache
+def request_similarities() -> tuple[str, ...]:
+    """The similarities that a request may name: those that need nothing but the texts."""
+    names = [name for name in registry().built_in if name != "column"]
+    return tuple(name for name in names if issubclass(registry().get(name), FeatureSimilarity))
+
+
+def _similarity(settings: dict[str, Any]) -> str | None:
+    name = settings.get("similarity")
+    if name is None:
+        return None
+    if name not in request_similarities():
+        known = did_you_mean(str(name), request_similarities())
+        raise invalid(f"{WITHIN}similarity", f"unknown similarity {name!r:.60}: {known}")
+    if settings.get("vote_on") is not None:
+        raise invalid(f"{WITHIN}similarity", "similarity compares whole responses, and vote_on parts: omit one of them")
+    method = settings.get("method")
+    if method is not None and not method_class(str(method)).votes_on_similar:
+        raise invalid(f"{WITHIN}method", f"{method} votes only on equal answers: omit method or similarity")
+    return str(name)
 
 
 def _pointers(value: Any) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from steelyard.answers.extract import AUTO
 from steelyard.runs.token_usage import Usage, usage_field, usage_from_field
 from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeAsked, cascade_outcome, in_turn, turns_of
 from steelyard.sampling.ask.ask_verifier import ReadBy
@@ -62,7 +63,8 @@ async def aask(
     model: Named | None = None,
     n: int | None = None,
     plan: str | Path | None = None,
-    prompt: str | Path = "math",
+    prompt: str | Path | None = None,
+    answers: str = AUTO,
     temperature: float = 0.7,
     top_p: float = 0.9,
     max_tokens: int | None = None,
@@ -85,9 +87,10 @@ async def aask(
     (4, 'vanilla')
     """
     prepared = prepare(
-        question, upstream=upstream, model=model, n=n, plan=plan, prompt=prompt, temperature=temperature, top_p=top_p,
-        max_tokens=max_tokens, seed=seed, key_env=key_env, verifier=verifier, verifier_upstream=verifier_upstream,
-        verifier_model=verifier_model, criteria=criteria, local=local, frugal=frugal,
+        question, upstream=upstream, model=model, n=n, plan=plan, prompt=prompt, answers=answers,
+        temperature=temperature, top_p=top_p, max_tokens=max_tokens, seed=seed, key_env=key_env, verifier=verifier,
+        verifier_upstream=verifier_upstream, verifier_model=verifier_model, criteria=criteria, local=local,
+        frugal=frugal,
     )  # fmt: skip
     names, kind, score, model_names = prepared.names, prepared.kind, prepared.score, prepared.model
     voter, reading, cascade = prepared.voter, prepared.reading, prepared.cascade
@@ -109,13 +112,13 @@ async def aask(
                 model=model_names, method=CASCADE, score=None, plan=str(plan), draws=samples, stopped=ballot.standing,
                 upstreams=names, cascade=turns_of(pool, samples, cascade, names),
             )  # fmt: skip
-        watch = servers.enter_context(Watch(None if reading else voter, kind, names))
+        watch = servers.enter_context(Watch(None if reading else voter, kind, names, question))
         samples = await _sampled(requests, watch, progress)
         verified = await reading.verified(question, samples, kind, serve) if reading else None
     check_scored(samples, names, needed)
     scored = reading is not None or any(draw.choice and draw.choice.logprob is not None for draw in samples)
     method = voter or unplanned(scored, len(names) > 1 and not reading)
-    outcome = count(samples, method, by=score, answers=kind, verified=verified)
+    outcome = count(samples, method, by=score, answers=kind, verified=verified, prompt=question)
     read = scored and (by_score(method) or not method.weighs_sources)
     return Asked(
         **vars(outcome), question=question, model=model_names, method=method.name, score=score if read else None,
@@ -133,7 +136,8 @@ def ask() -> None:
     asked n times, and one without any sample is reported and does not vote. Without n a plan by `sy.plan_budget` sets
     the number of samples of each; other plans request 8. A plan with a cascade is followed: upstreams are asked in its
     order and as often as it says; `Asked.cascade` lists them, and the cost. Answers are read as the plan's were;
-    without a plan as `choice` if the prompt or the question has options, else as math.
+    without a plan as `answers` says, else as `choice` if the prompt or the question has options, else as math. With
+    answers="free" similar responses vote for each other: `Asked.answer` is one of them, and `Asked.answers` are groups.
 
     Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, that ends the
     sampling. A `verifier` scores the samples, in this process (`local`) or at `verifier_upstream`; one that asks a chat

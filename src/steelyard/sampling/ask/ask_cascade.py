@@ -15,11 +15,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from steelyard.answers.extract import kind_of
 from steelyard.foundation.errors import PlanError, SettingError, SteelyardWarning, did_you_mean
 from steelyard.sampling.ask.sample_stream import Draw, SampleRequest, together
 from steelyard.sampling.ask.sample_votes import AnswerTotal, Entered, Outcome, Vote, answer_of, in_order
 from steelyard.sampling.online.ballot import Ballot
-from steelyard.sampling.online.cascade_walk import Standing
+from steelyard.sampling.online.cascade_walk import Standing, check_cascade
 from steelyard.tables.columns import CHARACTERS
 from steelyard.voting.fitting.answer_odds import Panel
 from steelyard.voting.methods.base.method import Method
@@ -39,6 +40,8 @@ def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Ca
     cascade = voter.cascade_ if voter else None
     if voter is None or cascade is None:
         return None
+    if voter.fitted_on_ and voter.fitted_on_.answers:
+        check_cascade(kind_of(voter.fitted_on_.answers))
     known = tuple(voter.weights_) if isinstance(voter, SourceVote) else cascade.sources
     for name in names:
         if name not in known:

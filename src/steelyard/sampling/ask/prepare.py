@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from steelyard.answers.extract import AUTO, kind_of
 from steelyard.foundation.errors import PlanError, SettingError
 from steelyard.runs.parameters import Sampling
 from steelyard.sampling.ask.ask_cascade import cascade_for, warn
@@ -14,6 +15,7 @@ from steelyard.sampling.ask.ask_verifier import Verifying, verifying
 from steelyard.sampling.ask.sample_votes import COPY, SCORE, rule_applies
 from steelyard.sampling.llm.embedded import LOCAL
 from steelyard.sampling.llm.upstreams import Named, Upstream, read_upstreams
+from steelyard.sampling.online.similar_texts import check_comparable
 from steelyard.tables.plan_reading import answers_to_question
 from steelyard.tables.prompts import read_template
 from steelyard.voting.methods import load, method_class
@@ -24,6 +26,7 @@ from steelyard.voting.stopping.cascade import Cascade
 
 TOKENS, LOCAL_TOKENS = 2048, 512
 SAMPLES = 8  # of every upstream, by default
+DEFAULT_PROMPT = "math"  # for free text the question alone
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ def prepare(
     model: Named | None = None,
     n: int | None = None,
     plan: str | Path | None = None,
-    prompt: str | Path = "math",
+    prompt: str | Path | None = None,
+    answers: str = AUTO,
     temperature: float = 0.7,
     top_p: float = 0.9,
     max_tokens: int | None = None,
@@ -79,11 +83,14 @@ def prepare(
     """Check the options of `ask`; nothing is sent."""
     if not question.strip():
         raise SettingError("the question is empty: write it in quotes")
-    template = read_template(prompt)
+    template = read_template(prompt or DEFAULT_PROMPT)
     upstreams = read_upstreams(upstream, model, key_env, SAMPLES if n is None else n)
     names = tuple(server.name for server in upstreams if server.name)
     loaded = None if plan is None else load(plan)
-    kind = answers_to_question(question, template, loaded)
+    kind = answers_to_question(question, template, loaded, answers)
+    if kind_of(kind).similarity is not None:
+        check_comparable(kind_of(kind))
+        template = template if prompt else read_template("plain")
     samples = samples_to_draw(loaded, names, n)
     reading = verifying(
         verifier, upstreams=upstreams, at=verifier_upstream, local=local, model=verifier_model, plan=plan,

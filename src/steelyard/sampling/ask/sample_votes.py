@@ -8,8 +8,9 @@ know it by two names: `self_logprob`, a column of every run, and `logprob`, the 
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp
 from typing import NamedTuple, Self
 
@@ -18,10 +19,11 @@ import polars as pl
 
 from steelyard.answers.auto_kind import DEFAULT
 from steelyard.answers.doubtful_answers import is_cut
-from steelyard.answers.extract import extract_answer
+from steelyard.answers.extract import extract_answer, kind_of
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.sampling.ask.ask_verifier import Verified
 from steelyard.sampling.ask.sample_stream import Draw
+from steelyard.sampling.ask.similar_groups import leader_of_each, support
 from steelyard.sampling.llm.completion_json import Choice
 from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.cascade_walk import Standing
@@ -30,6 +32,7 @@ from steelyard.tables.score_columns import NO_SCORE
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.response_losses import response_losses
 from steelyard.voting.pools.pool import Pool
+from steelyard.voting.pools.similarity import Similarity
 from steelyard.voting.tally import answer_totals
 
 SCORE = "self_logprob"
@@ -71,6 +74,8 @@ class AnswerTotal(NamedTuple):
 class Outcome:
     """The verdict on a question (None = no readable answer), the answers by weight and the votes.
 
+    The answers of free text are groups of similar responses, each with the text of its leader (similar_groups.py).
+
     `confidence` is the probability that the verdict is correct, None where the method learned none; `none_correct` the
     probability that no answer is correct, where the method has one for each answer.
     """
@@ -82,14 +87,24 @@ class Outcome:
     answers: list[AnswerTotal]
     votes: list[Vote]
     none_correct: float | None
+    leaders: tuple[int, ...] = field(default=(), kw_only=True)  # free text: the vote that each of the answers is of
 
 
 def count(
-    draws: Sequence[Draw], voter: Method, *, by: str = SCORE, answers: str = DEFAULT, verified: Verified | None = None
+    draws: Sequence[Draw],
+    voter: Method,
+    *,
+    by: str = SCORE,
+    answers: str = DEFAULT,
+    verified: Verified | None = None,
+    prompt: str | None = None,
 ) -> Outcome:
-    """Vote on samples in the order of their numbers; one that failed is unreadable. `verified` are their scores."""
+    """Vote on samples in the order of their numbers; one that failed counts as unreadable.
+
+    `verified` has the scores of a verifier. Free text is compared without the words of the `prompt`.
+    """
     rows = in_order(draws)
-    pool = pool_of(rows, by=by, answers=answers, verified=verified)
+    pool = pool_of(rows, by=by, answers=answers, verified=verified, prompt=prompt)
     if verified is None:
         return outcome_of(pool, voter, entered(rows))
     scores = [None if np.isnan(value) else float(value) for value in pool.known_scores]
@@ -108,6 +123,8 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
     Without `losses` those of the votes are left out, which take most of the time. If only some responses were scored,
     no answer has a probability of its own: the confidence in the verdict is the one learned for partial scores.
     """
+    if pool.similarity is not None:
+        return _similar_outcome(pool, pool.similarity, voter, entered)
     weights, verdict = voter.weights(pool).tolist(), voter.predict(pool)
     names = [] if pool.names is None else list(pool.names)
     codes = pool.answer.tolist()
@@ -134,7 +151,34 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
     )
 
 
-def pool_of(rows: Sequence[Draw], *, by: str, answers: str, verified: Verified | None = None) -> Pool:
+def _similar_outcome(pool: Pool, similarity: Similarity, voter: Method, entered: Sequence[Entered]) -> Outcome:
+    """Vote on free text; each response counts for the leader of its group, and only the verdict has a probability."""
+    weights, verdict = voter.weights(pool).tolist(), voter.predict(pool)
+    names, codes, best = list(pool.names), pool.answer.tolist(), int(verdict.code[0])
+    total = support(pool, voter, answer_totals(pool, weights)[0])
+    leaders = [] if best < 0 else leader_of_each(similarity.block(0, len(names)), total, best)
+    votes = Counter(leaders[code] for code in codes if code >= 0)
+    groups = sorted(votes, key=lambda code: (code != best, -total[code], -votes[code]))
+    return Outcome(
+        answer=None if best < 0 else names[best],
+        confidence=None if verdict.p_correct is None else float(verdict.p_correct[0]),
+        share=float(verdict.share[0]),
+        margin=float(verdict.margin[0]),
+        answers=[AnswerTotal(str(names[code]), votes[code], float(total[code])) for code in groups],
+        votes=[
+            Vote(one.sample, names[leaders[code]], one.score, weight, None, one.source or None, one.verifier)
+            if code >= 0
+            else Vote(one.sample, None, one.score, None, None, one.source or None, one.verifier)
+            for one, code, weight in zip(entered, codes, weights, strict=True)
+        ],
+        none_correct=None,
+        leaders=tuple(codes.index(code) for code in groups),
+    )
+
+
+def pool_of(
+    rows: Sequence[Draw], *, by: str, answers: str, verified: Verified | None = None, prompt: str | None = None
+) -> Pool:
     """The samples as a pool, read as a table is, in this order; one that failed is unreadable."""
     several = any(draw.source for draw in rows)
     scores = [probability_of(draw.choice) for draw in rows]
@@ -149,6 +193,8 @@ def pool_of(rows: Sequence[Draw], *, by: str, answers: str, verified: Verified |
         },
         schema_overrides={"response": pl.String, "finish": pl.String, SCORE: pl.Float64, COPY: pl.List(pl.Float64)},
     )
+    if prompt is not None and kind_of(answers).similarity is not None:
+        table = table.with_columns(pl.lit(prompt).alias("prompt"))
     if several:
         table = table.with_columns(pl.Series(SOURCE, [draw.source for draw in rows]))
     has_scores = verified is not None or any(value is not None for value in scores)
@@ -186,9 +232,9 @@ def place_of(sample: int, source: str, sources: Sequence[str]) -> int:
 class Watch:
     """Applies a plan's stopping rule to the samples as they arrive; without a rule it never stops."""
 
-    def __init__(self, voter: Method | None, kind: str, sources: Sequence[str] = ()) -> None:
+    def __init__(self, voter: Method | None, kind: str, sources: Sequence[str] = (), prompt: str | None = None) -> None:
         tell_rule(voter)
-        self.ballot = Ballot(voter, answers=kind) if voter and rule_applies(voter) else None
+        self.ballot = Ballot(voter, answers=kind, prompt=prompt) if voter and rule_applies(voter) else None
         self.kind, self.sources = kind, list(sources) or [""]
 
     def __enter__(self) -> Self:

@@ -21,8 +21,9 @@ from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError, ScoreError, SettingError
 from steelyard.foundation.surrogates import is_encodable
-from steelyard.sampling.online.cascade_walk import CascadeWalk, Entry, Standing
+from steelyard.sampling.online.cascade_walk import CascadeWalk, Entry, Standing, check_cascade
 from steelyard.sampling.online.entry_pool import EntryPool
+from steelyard.sampling.online.similar_texts import SimilarTexts
 from steelyard.tables.plan_reading import answers_of_plan
 from steelyard.voting.confidence.drift import unusual
 from steelyard.voting.methods import load
@@ -45,12 +46,18 @@ class Ballot:
 
     `rule` overrides the plan's stopping rule; without either a ballot never stops. Answers are texts as in a table,
     None for an unreadable one (`extract_answer` reads them out of responses), and are grouped as `read` groups them:
-    `answers` is the kind (auto: the plan's, else math), or an AnswerReader that several ballots share. Close a ballot
-    without such a reader (or use `with`): comparing symbolic answers may have started worker processes.
+    `answers` is the kind (auto: the plan's, else math), or an AnswerReader that several ballots share. Free text is
+    compared without the words of the `prompt`. Close a ballot without such a reader (or use `with`): comparing symbolic
+    answers may have started worker processes.
     """
 
     def __init__(
-        self, plan: Method | str | Path, *, rule: Rule | None = None, answers: str | AnswerReader = AUTO
+        self,
+        plan: Method | str | Path,
+        *,
+        rule: Rule | None = None,
+        answers: str | AnswerReader = AUTO,
+        prompt: str | SimilarTexts | None = None,
     ) -> None:
         self.method = plan if isinstance(plan, Method) else load(plan)
         if self.method.oracle:
@@ -60,9 +67,10 @@ class Ballot:
         self._owns_reader = isinstance(answers, str)
         self._reader = AnswerReader(answers_of_plan(self.method, answers)) if isinstance(answers, str) else answers
         self._entries: dict[int, Entry] = {}
-        self._pools = EntryPool(self.method, self._reader)
+        self._pools = EntryPool(self.method, self._reader, prompt)
         self._cascade = None if rule else self.method.cascade_
         if self._cascade:
+            check_cascade(self._reader.kind)
             self._walk = CascadeWalk(self._cascade)
             self._follow()
             return

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from steelyard.answers.kind import Kind
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean
 from steelyard.voting.fitting.answer_odds import Panel
@@ -36,6 +37,14 @@ class Standing:
     stop: bool
     why: str  # one line
     next: tuple[str, ...] = ()  # the sources to ask now, by the plan's cascade
+
+
+def check_cascade(kind: Kind) -> None:
+    """Refuse free text, whose answers are similar but not equal."""
+    if kind.similarity is not None:
+        raise SettingError(
+            "a cascade votes only on equal answers, and this plan is for free text: make the plan with 'steelyard fit'"
+        )
 
 
 class CascadeWalk:

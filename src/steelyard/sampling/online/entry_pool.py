@@ -12,17 +12,24 @@ from steelyard.answers.grouping import simple_keys
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError
 from steelyard.sampling.online.cascade_walk import Entry
+from steelyard.sampling.online.similar_texts import SimilarTexts
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Origin, Pool
+from steelyard.voting.pools.similarity import Similarity
 
 QUESTION = pl.Series("question", ["ballot"])
+FIRST = np.zeros(1, np.int64)
 
 
 class EntryPool:
     """Groups the answers of one question, incrementally."""
 
-    def __init__(self, method: Method, reader: AnswerReader) -> None:
+    def __init__(self, method: Method, reader: AnswerReader, prompt: str | SimilarTexts | None = None) -> None:
+        """Free text is compared without the words of the `prompt`, or as the `SimilarTexts` of this question does."""
         self.method, self.reader = method, reader
+        self.texts: SimilarTexts | None = None
+        if reader.kind.similarity is not None:
+            self.texts = prompt if isinstance(prompt, SimilarTexts) else SimilarTexts(reader.kind, prompt)
         self.codes: dict[str | None, int] = {None: -1}  # by text, of those grouped
         self.names: list[str] = []  # by code
         self._crowded = False  # whether pairs of answers were left undecided
@@ -74,4 +81,5 @@ class EntryPool:
             origin=Origin(score=fitted.score if fitted else None),
             source=np.array([names.index(name) for name in sources], np.int32) if names else None,
             sources=names,
+            similarity=None if self.texts is None else Similarity(self.texts.matrix(self.names).ravel(), FIRST),
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from steelyard.answers.extract import AUTO
+from steelyard.answers.extract import AUTO, kind_of
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SettingError, did_you_mean
 from steelyard.runs.on_demand_records import BEGINS
@@ -90,7 +90,12 @@ def frugal_rule(
         rule.check(voter)
     except SettingError as error:
         raise SettingError(f"{name}: {error}") from None
-    return Frugal(voter, rule, score, name, answers_of_plan(voter, answers))
+    kind = answers_of_plan(voter, answers)
+    if kind != AUTO and kind_of(kind).similarity is not None:
+        raise SettingError(
+            f"{name}: scoring on demand compares equal answers, and these are free text: leave out --frugal"
+        )
+    return Frugal(voter, rule, score, name, kind)
 
 
 def _checked(voter: Method, name: str, column: str, *, by_source: bool) -> Score:
