@@ -129,3 +129,38 @@ def test_a_plan_for_free_text_reads_the_next_file_as_free_text(tmp_path: Path) -
     assert done.code == 0, done.err
     texts = pl.read_ndjson(tmp_path / "new.jsonl")["response"]
     assert set(pl.read_parquet(verdicts)["answer"]) <= set(texts)
+
+
+def scored(folder: Path) -> Path:
+    """Six graded samples of one LLM per question, with a score that tells correct from incorrect ones."""
+    rng = np.random.default_rng(0)
+    right = rng.random(240) < 0.6
+    rows = pl.DataFrame(
+        {
+            "question": [f"q{i // 6}" for i in range(240)],
+            "response": [f"It is town {i // 6}" if r else f"Maybe village {i % 5} there" for i, r in enumerate(right)],
+            "prm": np.clip(0.4 * right + 0.3 + rng.normal(0, 0.15, 240), 0, 1),
+            "correct": right,
+        }
+    )
+    rows.write_parquet(folder / "scored.parquet")
+    return folder / "scored.parquet"
+
+
+def test_the_report_compares_the_methods_that_vote_on_free_text(tmp_path: Path) -> None:
+    done = steelyard("report", scored(tmp_path), "--answers", "free", "-o", tmp_path / "report.html")
+    assert done.code == 0, done.err
+    assert "calibrated" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("evaluate", "--frugal", "exact"), ("plan-budget", "--price", "sample=1,score=0.5", "--budget", "3")],
+    ids=lambda words: words[0],
+)
+def test_scoring_on_demand_refuses_free_text_in_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    verb, *options = words
+    output = ("-o", tmp_path / "plan.json") if verb == "plan-budget" else ()
+    done = steelyard(verb, scored(tmp_path), "--answers", "free", *options, *output)
+    assert done.code == 2
+    assert "compares equal answers, and these are free text" in done.err

@@ -93,7 +93,12 @@ def open_case(name: str, pool: LabelledPool, method: str, *, share: float, seed:
 def _compared(pool: LabelledPool, method: str) -> list[str]:
     """The methods that can vote on a pool: without scores those that read none, with several sources the committees."""
     names = dict.fromkeys((*COMPARED, *(COMMITTEES if len(pool.sources) > 1 else ()), method))
-    return [name for name in names if name == method or pool.scores is not None or not method_class(name).scored]
+
+    def votes(name: str) -> bool:
+        kind = method_class(name)
+        return (pool.scores is not None or not kind.scored) and (pool.similarity is None or kind.votes_on_similar)
+
+    return [name for name in names if name == method or votes(name)]
 
 
 def _voter(name: str, seed: int) -> Method:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from steelyard.foundation.errors import SettingError
 from steelyard.voting.pools.arrays import Bools, Ints
 from steelyard.voting.pools.pool import Pool
 
@@ -70,6 +71,11 @@ class Readings:
 
 def readings(pool: Pool) -> Readings:
     """Group the readable responses of a pool by question, answer and text."""
+    if pool.similarity is not None:
+        raise SettingError(
+            "scoring on demand compares equal answers, and these are free text: score every response, and leave out "
+            "the price of scores and --frugal"
+        )
     offsets = np.cumsum(pool.width) - pool.width
     rows = np.flatnonzero(pool.readable)
     index = (pool.spread(offsets) + pool.answer)[rows]
