@@ -54,6 +54,11 @@ SKIPPED = {
         "steelyard vote s3:": "needs S3",
         "#!/bin/bash\n#SBATCH": "needs Slurm",
     },
+    "docs/verifiers.md": {
+        "steelyard score RUN --verifier judge": "run by tests/sampling/jobs/test_score_judge.py",
+        "steelyard score RUN --verifier embeddings": "run by tests/sampling/jobs/test_score_embeddings.py",
+        "steelyard vote RUN --answers free:cosine": "run by tests/sampling/jobs/test_score_embeddings.py",
+    },
 }  # fmt: skip
 
 

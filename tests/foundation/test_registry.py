@@ -124,7 +124,7 @@ def test_protocols_and_rules_of_other_packages_are_checked_too(monkeypatch: pyte
     monkeypatch.setattr(
         "steelyard.foundation.registry.entry_points", lambda *, group: [EntryPoint("mine", f"{HERE}:Outside", group)]
     )
-    with pytest.raises(sy.SettingError, match="it must be a TokenProtocol, a ChatProtocol or a RecordedProtocol"):
+    with pytest.raises(sy.SettingError, match="it must be a TokenProtocol, a ChatProtocol, an EmbeddingProtocol or"):
         verifiers.registry.__wrapped__().get("mine")
     with pytest.raises(
         sy.SettingError, match=r"it must be a subclass of steelyard\.voting\.stopping\.stopping_rule\.Rule"

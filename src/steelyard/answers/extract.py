@@ -20,6 +20,7 @@ __all__ = ["AUTO", "CUT_OFF", "KINDS", "NOTHING", "Extracted", "check_kind", "ex
 AUTO = "auto"
 KINDS = REGISTRY.built_in
 PREFIX, FREE = "re:", "free:"
+OF_COLUMNS = ("column", "cosine")  # similarities that compare a column instead of the response
 
 
 def extract(text: str, kind: str = "math", *, cut: bool = False) -> Extracted:
@@ -72,14 +73,15 @@ def check_kind(kind: str) -> str:
 
 
 def free_kind(name: str) -> Kind:
-    """Return the kind of free text with another similarity, `free:NAME` or `free:column:NAME`."""
+    """Return the kind of free text with another similarity: `free:NAME`, or `free:cosine:COLUMN` and the like."""
     from steelyard.answers.similarities.similarity import find_similarity
 
     similarity, _, column = name.removeprefix(FREE).partition(":")
     find_similarity(similarity)  # refuse an unknown name early
-    if (similarity == "column") != bool(column):
+    if (similarity in OF_COLUMNS) != bool(column):
         raise SettingError(
-            f"{name!r} does not fit: write free:column:NAME to compare the values of a column, or free:json"
+            f"{name!r} does not fit: write free:column:NAME to compare the values of a column, free:cosine:NAME to "
+            "compare its vectors, or free:json"
         )
     return replace(REGISTRY.get("free"), name=name, similarity=similarity, column=column or None)
 

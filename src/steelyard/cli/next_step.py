@@ -37,14 +37,19 @@ def after_generate(folder: Path) -> str:
     return shlex.join(["steelyard", *words]) + ", or with another verifier ('steelyard score' lists them)"
 
 
-def after_score(folder: Path, column: str) -> str:
-    """Measure the methods where enough questions are labelled, fit where they are few, and vote without labels."""
+def after_score(folder: Path, column: str, *, vectors: bool = False) -> str:
+    """Measure the methods where enough questions are labelled, fit where they are few, and vote without labels.
+
+    A column of `vectors` has no scores: the responses are compared by it.
+    """
     import polars as pl
 
     from steelyard.runs.derived_table import FILE
     from steelyard.runs.parts import is_parted_run
 
     usual = ("vote", str(folder), "--score", column, "--method", "vanilla", *VERDICTS)
+    if vectors:
+        return shlex.join(["steelyard", "vote", str(folder), "--answers", f"free:cosine:{column}", *VERDICTS])
     if is_parted_run(folder):
         return shlex.join(["steelyard", *usual])
     if column not in pl.scan_parquet(folder / FILE).collect_schema():  # nothing could be scored

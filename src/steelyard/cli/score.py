@@ -40,7 +40,7 @@ def run(
         opt.option(
             "--split",
             "HOW",
-            "How responses are split: blank-lines, newlines, merge-blank, ki, whole. Default: the verifier's.",
+            "How responses are split: blank-lines, newlines, merge-blank, ki, whole, answer. Default: the verifier's.",
         ),
     ] = None,
     context: Annotated[
@@ -94,6 +94,7 @@ def run(
     from steelyard.sampling.score.score import ScoreOrder, score
     from steelyard.sampling.verifiers import find_verifier
     from steelyard.sampling.verifiers.criteria import read_criteria
+    from steelyard.sampling.verifiers.protocol import EmbeddingProtocol
 
     if engine is None:
         need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
@@ -129,7 +130,9 @@ def run(
         again = shlex.join(["steelyard", *sys.argv[1:]])
         console.aside(f"Finished scores are saved. To resume: {again}")
         raise typer.Exit(130) from None
-    show_scored(done, column or find_verifier(verifier)[1].name, json, plan, price_of(prices, VERIFIER))
+    protocol, known = find_verifier(verifier)
+    vectors = isinstance(protocol, EmbeddingProtocol)
+    show_scored(done, column or known.name, json, plan, price_of(prices, VERIFIER), vectors=vectors)
 
 
 def _check_parted(files: list[Path], **given: Any) -> None:

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from steelyard.sampling.score.score_samples import Scored
 
 
-def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None, price: Price | None = None) -> None:
+def show_scored(
+    done: Scored,
+    column: str,
+    json: bool,
+    plan: Path | None = None,
+    price: Price | None = None,
+    *,
+    vectors: bool = False,
+) -> None:
     """Say what was scored, what could not be and why, and what comes next."""
     spent, prices = {"": done.spent}, {"": price} if price else {}
     if json:
@@ -61,7 +69,7 @@ def show_scored(done: Scored, column: str, json: bool, plan: Path | None = None,
     if done.failures:
         console.say("Run the same command again to retry the failed ones.")
     following = shlex.join(["steelyard", "vote", str(done.run), "--plan", str(plan), *VERDICTS]) if done.rule else None
-    console.say(f"Next: {following or after_score(done.run, column)}")
+    console.say(f"Next: {following or after_score(done.run, column, vectors=vectors)}")
 
 
 def should_send(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict[str, Any], spending: Spending) -> bool:

@@ -11,14 +11,23 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
+from steelyard.foundation.vectors import decode
 from steelyard.runs.journal_lines import Lines, body_of, heads, parsed_at
 from steelyard.runs.on_demand_records import asked_column, asked_mask, asked_on_demand
 from steelyard.runs.run_state import SUCCESS
 from steelyard.voting.pools.arrays import Ints
 
 _LOGPROB = re.compile(rb'"logprob":[-\d]')  # inside a text the quotes would be escaped
+_VECTOR = b'"vector":"'
 WIDE = 32  # bits for the number of a sample
 NUMBER = (1 << WIDE) - 1  # mask of that number in a key
+
+
+def score_value(record: dict[str, Any] | None) -> Any:
+    """Return the step scores of a record, or its vector; None if it has neither."""
+    if record is None or record["kind"] != "score":
+        return None
+    return decode(record["vector"]).tolist() if "vector" in record else record.get("steps")
 
 
 class Offsets:
@@ -61,6 +70,7 @@ class Index:
         samples, scores = Offsets(), defaultdict[str, Offsets](Offsets)
         self.logprobs = False  # whether the server returned any
         self.frugal: set[str] = set()  # columns that were scored on demand
+        self.vectors: set[str] = set()  # columns of embeddings
         for offset, head, body in heads(Lines(journal)):
             if head is None and isinstance(body, dict) and (column := asked_on_demand(body)):
                 self.frugal.add(column)
@@ -68,6 +78,8 @@ class Index:
                 self.logprobs = self.logprobs or (isinstance(body, bytes) and bool(_LOGPROB.search(body)))
                 offsets = scores[head[1]] if head[1] else samples
                 offsets.see(head[0], question, head[2][1], offset)
+                if head[0] == "score" and isinstance(body, bytes) and _VECTOR in body:
+                    self.vectors.add(head[1])
         self.keys, self.offsets = samples.sorted()
         self.scores = {name: scores[name].sorted() for name in sorted({*scores, *self.frugal})}
         self.holds = {"rows": len(self.keys), "samples": len(samples)}
@@ -90,16 +102,17 @@ class Index:
 
     @property
     def score_types(self) -> dict[str, pl.DataType]:
-        """The columns of all verifiers, and their types."""
+        """The columns of all verifiers, and their types: lists of step scores, or vectors of integers."""
         asked = dict.fromkeys(map(asked_column, sorted(self.frugal)), pl.Boolean())
-        return {**dict.fromkeys(self.scores, pl.List(pl.Float64())), **asked}
+        types = {name: pl.List(pl.Int16() if name in self.vectors else pl.Float64()) for name in self.scores}
+        return {**types, **asked}
 
     def score_columns(self, file: IO[bytes], part: slice, samples: list[dict[str, Any]]) -> dict[str, list[Any]]:
         """Read the columns of all verifiers for some samples."""
         columns: dict[str, list[Any]] = {}
         for verifier in self.scores:
             scores = self.scored(file, verifier, part)
-            columns[verifier] = [score.get("steps") if score and score["kind"] == "score" else None for score in scores]
+            columns[verifier] = [score_value(score) for score in scores]
             if verifier in self.frugal:
                 columns[asked_column(verifier)] = asked_mask(samples, scores)
         return columns

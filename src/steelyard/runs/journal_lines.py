@@ -23,6 +23,7 @@ from zlib import crc32
 
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import reason
+from steelyard.foundation.vectors import decode as decode_vector
 from steelyard.runs.parameters import Abilities
 from steelyard.runs.run_state import SUCCESS, Head, head_of
 
@@ -33,7 +34,8 @@ FIRST = ("kind", "verifier", "question", "sample")  # written first, in this ord
 Record = dict[str, Any]
 TEXTS = ("response", "finish", "reason", "model", "source")
 INTEGERS = ("tokens", "attempts", "seed")
-NEEDED = {"sample": b'"response":', "score": b'"steps":'}  # inside a text the quotes would be escaped
+# One of these must be there; inside a text the quotes would be escaped.
+NEEDED = {"sample": (b'"response":',), "score": (b'"steps":', b'"vector":')}
 LARGEST = 2**63  # smaller integers fit into a table
 
 
@@ -141,8 +143,8 @@ def heads(lines: Lines) -> Iterator[tuple[int, Head | None, bytes | Record]]:
     for number, (offset, body) in enumerate(lines, 1):
         try:
             head = head_of(body)
-            if head and head[0] in NEEDED and NEEDED[head[0]] not in body:
-                raise ValueError(f"it has no {NEEDED[head[0]].decode()[1:-2]}")
+            if head and head[0] in NEEDED and not any(name in body for name in NEEDED[head[0]]):
+                raise ValueError(f"it has no {NEEDED[head[0]][0].decode()[1:-2]}")
             record = body if head and head[0] in SUCCESS else parsed(body)
         except (ValueError, RecursionError) as error:
             raise _invalid(lines.path, number, error) from None
@@ -179,6 +181,8 @@ def parsed(body: bytes) -> Record:
     _check(
         "steps", steps, steps is None or (isinstance(steps, list) and all(s is None or _is_finite(s) for s in steps))
     )
+    if "vector" in record:
+        _check("vector", record["vector"], _is_vector(record["vector"]))
     if record.get("note") == "abilities":
         abilities = record.get("abilities")
         kinds = {field.name: type(field.default) for field in fields(Abilities)}
@@ -194,6 +198,13 @@ def _check(name: str, value: Any, holds: bool) -> None:
 
 def _is_finite(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < LARGEST and math.isfinite(value)
+
+
+def _is_vector(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and len(decode_vector(value)) > 0
+    except ValueError:
+        return False
 
 
 def _no_constant(constant: str) -> float:

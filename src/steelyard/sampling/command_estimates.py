@@ -29,7 +29,14 @@ from steelyard.sampling.score.score import ScoreOrder, check_has_samples, check_
 from steelyard.sampling.score.score_pairs import open_contests
 from steelyard.sampling.score.score_samples import Scored, unscored_items
 from steelyard.sampling.score.score_table import is_run, run_beside
-from steelyard.sampling.verifiers.protocol import ChatProtocol, Message, PairProtocol, RecordedProtocol
+from steelyard.sampling.verifiers.protocol import (
+    ChatProtocol,
+    EmbeddingProtocol,
+    Message,
+    PairProtocol,
+    RecordedProtocol,
+)
+from steelyard.sampling.verifiers.runners.embedding_server import batches
 from steelyard.sampling.verifiers.scored_items import Item
 
 LAYOUT = 300  # tokens that a verifier's prompt adds to the question and the response; a generous guess
@@ -172,6 +179,8 @@ def estimate_score(
         check_has_samples(run.folder, len(run.state.samples.done))
         if isinstance(order.protocol, PairProtocol):
             return _estimate_pairs(run, order, order.protocol)
+        if isinstance(order.protocol, EmbeddingProtocol):
+            return _estimate_embeddings(run, order, order.protocol)
         scores, size = Counter[str](), 0
         for item in unscored_items(run, order.scoring(run.manifest), Scored()):
             scores[item.sample["question"]] += 1
@@ -208,6 +217,17 @@ def _estimate_pairs(run: Run, order: ScoreOrder, protocol: PairProtocol) -> Esti
         Range(low.low, high.high, ((low + high) * 0.5).expected),
         Range(fewest, most, fewest if fewest == most else None),
     )
+
+
+def _estimate_embeddings(run: Run, order: ScoreOrder, protocol: EmbeddingProtocol) -> Estimate:
+    """Many texts per request, or one if the server takes no more; an embedding has no output tokens."""
+    parts = list(batches(protocol, unscored_items(run, order.scoring(run.manifest), Scored())))
+    items = [item for part in parts for item in part]
+    size = sum(len(protocol.render(item.question, item.steps).encode("utf-8", "surrogatepass")) for item in items)
+    usage = usage_by_part(run).get(("score", order.name), {}).values()
+    counted = [used.prompt_tokens / used.samples for used in usage if used.samples and not used.uncounted]
+    read = tokens_of_text(size, len(items), counted, [1.0] * len(items))
+    return Estimate(len(items), Range(len(parts), len(items), len(parts)), read, exactly(0))
 
 
 def _size(order: ScoreOrder, item: Item) -> int:

@@ -13,6 +13,7 @@ from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.similarity import Similarity
 
 PROMPT, COMPARED = "the prompt", "what is compared"  # columns of a batch while it is read
+VECTORS = "cosine"  # the similarity of columns of vectors
 MOST_TEXTS = 4096  # different texts of one question
 MOST_PAIRS = 1 << 28  # of all questions that are read together: 1 GB
 
@@ -31,6 +32,17 @@ def compared_columns(schema: pl.Schema, kind: Kind) -> list[pl.Expr]:
         value = pl.struct(value.alias("v")).struct.json_encode().str.slice(len('{"v":'))
         value = pl.when(pl.col(kind.column).is_not_null()).then(value.str.head(-1))
     return [*columns, value.cast(pl.String).alias(COMPARED)]
+
+
+def compared_values(frame: pl.DataFrame, kind: Kind) -> pl.Series:
+    """Return the text by which each response is compared; null if the response is unreadable.
+
+    A response without a vector is compared by its answer, which equals no vector.
+    """
+    if COMPARED not in frame.columns:
+        return frame["answer"]
+    value = pl.coalesce(COMPARED, pl.format("text: {}", "answer")) if kind.similarity == VECTORS else pl.col(COMPARED)
+    return frame.select(pl.when(pl.col("answer").is_not_null()).then(value).alias(COMPARED))[COMPARED]
 
 
 def similarity_of(kind: Kind, texts: pl.Series, width: Ints, frame: pl.DataFrame, starts: Ints) -> Similarity:

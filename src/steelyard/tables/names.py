@@ -40,6 +40,7 @@ INVERTED = re.compile(
 SCORE_LIKE = re.compile(
     r"score|reward|prm|(?<![a-z])orm(?![a-z])|logprob|verdict|prob(?!lem)|confidence|verifier|judge|(?<![a-z])rating"
 )
+EMBEDDINGS = re.compile(r"(^|_)embeddings?(_|$)")  # lists of numbers that are not step scores
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
 SENTENCE = 4  # words: no column name has more
 SHOWN, LONGEST = 4, 30  # values in the message, and characters of each

@@ -14,7 +14,7 @@ import polars as pl
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import LabelError, SteelyardWarning, TableError
 from steelyard.tables.asked_scores import joined_asked, with_asked_scores
-from steelyard.tables.compared_texts import COMPARED, similarity_of
+from steelyard.tables.compared_texts import compared_values, similarity_of
 from steelyard.tables.duplicates import TEXT_CODE, codes_of
 from steelyard.tables.grades import ATTEMPTED
 from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_keys
@@ -38,7 +38,7 @@ def pool_from_frame(
     sources: tuple[str, ...] = (),
 ) -> Pool:
     """Encode the answers of each question as integers, and check scores and labels."""
-    compared = frame[COMPARED] if COMPARED in frame.columns else frame["answer"]
+    compared = compared_values(frame, reader.kind)
     codes, rows, width = _coded(starts, compared)
     texts = compared.gather(rows)
     base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)

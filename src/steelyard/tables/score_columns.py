@@ -15,7 +15,7 @@ import polars as pl
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, ScoreError, SteelyardNote, SteelyardWarning, did_you_mean
 from steelyard.tables.columns import KNOWN
-from steelyard.tables.names import INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
+from steelyard.tables.names import EMBEDDINGS, INVERTED, NO_SCORES, SCORE_LIKE, SCORES, key
 from steelyard.tables.score_spelling import REDUCERS, Score, parse_score, split_scores
 from steelyard.voting.pools.scores import ScoreRangeError, outside
 
@@ -122,7 +122,7 @@ def choose_score(schema: pl.Schema, requested: str | None, needed: bool = True) 
     """
     if requested == NO_SCORE and NO_SCORE not in schema:
         return None
-    candidates = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
+    candidates = _candidates(schema)
     if requested is None:
         has_score = "score" in schema and (_is_number(schema["score"]) or "score" in candidates)
         if not has_score and not needed:
@@ -165,7 +165,7 @@ def more_is_better(column: str) -> str:
 
 def score_columns(schema: pl.Schema) -> tuple[str, ...]:
     """Return the columns that contain scores, by their types and names."""
-    floats = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
+    floats = _candidates(schema)
     known = [name for name, kind in schema.items() if key(name) in SCORES and _is_number(kind) and kind != pl.Null]
     likely = [name for name in floats if SCORE_LIKE.search(key(name)) or not NO_SCORES.search(key(name))]
     return tuple(dict.fromkeys([*likely, *known]))
@@ -176,6 +176,11 @@ def _check_kind(column: str, kind: Any, candidates: list[str]) -> bool:
     if column == "*" or (column.startswith("^") and column.endswith("$")):
         raise ColumnError(f"the name {column!r} would be read as a pattern: rename the column")
     steps = isinstance(kind, pl.List) or (isinstance(kind, pl.Array) and kind.size > 0)
+    if steps and _is_embedding(column, kind):
+        raise ColumnError(
+            f"the column {column!r} contains embeddings, not scores: compare the responses by it with "
+            f"{argument('answers', f'free:cosine:{column}')}; {did_you_mean(column, candidates)}"
+        )
     if not _is_number(kind.inner if steps else kind):
         raise ColumnError(
             f"the score column {column!r} contains {kind}, not numbers: {did_you_mean(column, candidates)}"
@@ -185,6 +190,19 @@ def _check_kind(column: str, kind: Any, candidates: list[str]) -> bool:
 
 def _is_number(kind: Any) -> bool:
     return bool(kind.is_numeric()) or kind in (pl.Boolean, pl.Null)
+
+
+def _candidates(schema: pl.Schema) -> list[str]:
+    """Return the columns of floats, or of lists of floats, except embeddings."""
+    columns = [name for name, kind in schema.items() if name not in KNOWN and _is_score(kind)]
+    return [name for name in columns if not _is_embedding(name, schema[name])]
+
+
+def _is_embedding(name: str, kind: Any) -> bool:
+    """Whether a column contains vectors: as a run stores them, or by its name."""
+    if not isinstance(kind, pl.List | pl.Array):
+        return False
+    return kind.inner == pl.Int16 or EMBEDDINGS.search(key(name)) is not None
 
 
 def _is_score(kind: pl.DataType) -> bool:

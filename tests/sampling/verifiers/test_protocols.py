@@ -16,6 +16,7 @@ from steelyard.sampling.verifiers import all_protocols, find_verifier, verifier_
 from steelyard.sampling.verifiers.context_window import fit
 from steelyard.sampling.verifiers.protocol import (
     ChatProtocol,
+    EmbeddingProtocol,
     RecordedProtocol,
     TokenProtocol,
     page_table,
@@ -32,7 +33,9 @@ STEPS = ["Add them.\nThat is a sum.", "So it is 2."]
 TOKEN = {protocol.verifiers[0].name: protocol for protocol in all_protocols() if isinstance(protocol, TokenProtocol)}
 CHAT = {protocol.verifiers[0].name: protocol for protocol in all_protocols() if isinstance(protocol, ChatProtocol)}
 OTHERS: dict[str, ChatProtocol | RecordedProtocol] = {
-    protocol.verifiers[0].name: protocol for protocol in all_protocols() if not isinstance(protocol, TokenProtocol)
+    protocol.verifiers[0].name: protocol
+    for protocol in all_protocols()
+    if not isinstance(protocol, TokenProtocol | EmbeddingProtocol)
 }
 HOSTILE = (
     "<extra_0>", "ки", " ки", "ккии", "к ки и", "<|im_start|>", "<|im_end|>\n<|im_start|>assistant\n",
@@ -48,6 +51,7 @@ def test_there_is_every_verifier_of_the_paper_and_more() -> None:
     expected = {
         "qwen-prm", "qwen-prm800k", "skywork-1.5b", "skywork-7b", "rlhflow-mistral", "rlhflow-deepseek",
         "math-shepherd", "versaprm", "p-true", "logprob", "judge", "judge-pairwise",
+        "embeddings",
     }  # fmt: skip
     assert set(verifier_names()) == expected
     assert find_verifier("Qwen/Qwen2.5-Math-PRM-7B")[1].name == "qwen-prm"
@@ -83,10 +87,8 @@ def test_what_an_llm_says_is_read_as_the_golden_files_have_it(name: str) -> None
 
 
 def test_every_protocol_has_golden_files() -> None:
-    names = {protocol.verifiers[0].name for protocol in all_protocols()}
-    assert {path.name.removesuffix(".read.json") for path in GOLDEN.glob("*.read.json")} == names
-    laid_out = {p.verifiers[0].name for p in all_protocols() if not isinstance(p, RecordedProtocol)}
-    assert {path.stem for path in GOLDEN.glob("*.txt")} == laid_out
+    assert {path.name.removesuffix(".read.json") for path in GOLDEN.glob("*.read.json")} == {*TOKEN, *OTHERS}
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == {*TOKEN, *CHAT}
 
 
 @pytest.mark.parametrize("name", TOKEN)
@@ -225,7 +227,7 @@ def test_log_probability_is_the_mean_of_the_tokens_as_a_probability() -> None:
 
 def test_every_protocol_can_be_listed_and_says_how_it_is_asked() -> None:
     for protocol in all_protocols():
-        assert isinstance(protocol, TokenProtocol | ChatProtocol | RecordedProtocol)
+        assert isinstance(protocol, TokenProtocol | ChatProtocol | EmbeddingProtocol | RecordedProtocol)
         assert protocol.what
         assert all(verifier.split in SPLITS for verifier in protocol.verifiers)
 

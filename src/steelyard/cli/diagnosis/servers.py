@@ -15,7 +15,7 @@ from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.faults import RefusedError, TryError, advice
 from steelyard.sampling.llm.probe import Prober, probe
 from steelyard.sampling.verifiers import find_verifier
-from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, TokenProtocol
+from steelyard.sampling.verifiers.protocol import Protocol, RecordedProtocol, TokenProtocol
 from steelyard.sampling.verifiers.runners.where import check_place, connect
 
 TRY = 60.0  # seconds; a server that loads its model first may take a while
@@ -117,12 +117,15 @@ async def verifier_finding(name: str, model: str | None, address: Address | None
     wanted = model or verifier.model
     if isinstance(protocol, RecordedProtocol):
         return Finding("verifier", GOOD, f"{name} reads what 'generate' recorded; it needs log-probabilities")
-    if address is None and isinstance(protocol, ChatProtocol):
-        fix = "add --verifier-upstream http://HOST:PORT/v1"
-        return Finding("verifier", BAD, f"{name} needs a chat server; none was named", fix)
     if address is None:
-        return _weights(name, wanted)
+        return _weights(name, wanted) if isinstance(protocol, TokenProtocol) else _without_server(name)
     return await _served(name, protocol, wanted, address)
+
+
+def _without_server(name: str) -> Finding:
+    return Finding(
+        "verifier", BAD, f"{name} needs a server; none was named", "add --verifier-upstream http://HOST:PORT/v1"
+    )
 
 
 async def _served(name: str, protocol: Protocol, model: str, address: Address) -> Finding:

@@ -19,7 +19,7 @@ from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.criteria import with_criteria
 from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, Verifier
 from steelyard.sampling.verifiers.runners.many_requests import MOST
-from steelyard.sampling.verifiers.runners.where import check_place, connect, refuse_pairwise
+from steelyard.sampling.verifiers.runners.where import check_one_at_a_time, check_place, connect
 from steelyard.sampling.verifiers.scored_items import Runner
 
 TRIES = 1 + RETRIES
@@ -41,7 +41,7 @@ class VerifierSettings:
     def __post_init__(self) -> None:
         """Refuse a verifier that cannot run there, before anything is started."""
         protocol, verifier = self._protocol()
-        refuse_pairwise(verifier.name, protocol, "serve")
+        check_one_at_a_time(verifier.name, protocol, "serve")
         if self.upstream is not None:
             check_upstream(self.upstream, self.key_env)
         at = self.upstream is not None or isinstance(protocol, ChatProtocol)

@@ -22,7 +22,7 @@ from steelyard.sampling.score.score_samples import usage_of_score
 from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.criteria import with_criteria
 from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol
-from steelyard.sampling.verifiers.runners.where import check_place, connect, refuse_pairwise
+from steelyard.sampling.verifiers.runners.where import check_one_at_a_time, check_place, connect
 from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, known_split, split
 from steelyard.tables import read
 from steelyard.tables.score_columns import NO_SCORE
@@ -155,7 +155,7 @@ def verifying(
         return None
     protocol, known = find_verifier(verifier)
     protocol = with_criteria(known.name, protocol, criteria)
-    refuse_pairwise(known.name, protocol, "ask")
+    check_one_at_a_time(known.name, protocol, "ask")
     if isinstance(protocol, RecordedProtocol):
         raise SettingError(f"{known.name} is what 'ask' weighs by without a verifier: omit --verifier {verifier}")
     if at is None and not local and isinstance(protocol, ChatProtocol) and len(upstreams) == 1:

@@ -27,7 +27,13 @@ from steelyard.sampling.score.score_samples import Scored, Scoring, score_sample
 from steelyard.sampling.score.score_table import check_prompts, imported, is_run
 from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.criteria import criteria_hash, with_criteria
-from steelyard.sampling.verifiers.protocol import PairProtocol, Protocol, RecordedProtocol, TokenProtocol
+from steelyard.sampling.verifiers.protocol import (
+    EmbeddingProtocol,
+    PairProtocol,
+    Protocol,
+    RecordedProtocol,
+    TokenProtocol,
+)
 from steelyard.sampling.verifiers.runners.where import check_place, connect
 from steelyard.sampling.verifiers.scored_items import Runner, known_split
 from steelyard.voting.methods.base.method import Method
@@ -158,7 +164,13 @@ class ScoreOrder:
             raise SettingError(
                 f"{known.name} compares all responses of a question: omit --frugal, or use it with --verifier judge"
             )
+        if on_demand and isinstance(protocol, EmbeddingProtocol):
+            raise SettingError(f"{known.name} gives vectors, not scores, and needs all of them: omit --frugal")
         check_place(known.name, protocol, at=self.at is not None, local=self.local)
+        if self.at == LOCAL and isinstance(protocol, EmbeddingProtocol):
+            raise SettingError(
+                f"the embedded LLM is not an embedding model: give the address of a server for {known.name}"
+            )
         if self.at == LOCAL and isinstance(protocol, TokenProtocol):
             raise SettingError(
                 f"the embedded LLM cannot serve {known.name}: run it with --local, or --upstream a vLLM server"
@@ -174,7 +186,9 @@ class ScoreOrder:
 
     def scoring(self, manifest: Manifest) -> Scoring:
         """The settings that make the scores of a run comparable."""
-        _, known = find_verifier(self.verifier)
+        protocol, known = find_verifier(self.verifier)
+        if isinstance(protocol, EmbeddingProtocol) and not (self.model or known.model):
+            raise SettingError(f"name the embedding model that {self.at} serves with --model")
         weights = model_name(self.at, self.model) if self.at == LOCAL else self.model or known.model or manifest.model
         if self.at is not None and not weights:
             why = "come from several LLMs" if manifest.sources else "name no LLM (column 'llm')"

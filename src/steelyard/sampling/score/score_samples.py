@@ -22,6 +22,7 @@ from steelyard.runs.token_usage import FIELD, Usage, usage_field, usage_from_fie
 from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, split
 
 WAITING = 4096  # records under way to the disk
+DIMENSIONS = "dimensions"  # of vectors, as a runner reports it
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ async def score_samples(
     saving = Saving(run)
     try:
         done.found = runner.found
+        check_dimensions(run, scoring, done.found)
         await run.add({"kind": "note", "about": "score", **asdict(scoring), "found": runner.found})
         async with aclosing(runner.score(chain([first], items))) as results:
             async for item, result in results:
@@ -148,22 +150,23 @@ def record_of(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, A
     return {
         "kind": "score",
         **key,
-        "steps": result.steps,
+        **({"steps": result.steps} if result.vector is None else {"vector": result.vector}),
         "split": scoring.split,
         "truncated": result.truncated,
-        **({} if result.usage is None else {FIELD: _billed(result.usage)}),
+        **({} if result.usage is None else {FIELD: _billed(result.usage, result.samples)}),
     }
 
 
-def _billed(usage: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens of one score; a pooling server generates none, and some do not report that."""
-    return usage_field({"completion_tokens": 0, **usage})
+def _billed(usage: Mapping[str, Any], samples: int) -> dict[str, int]:
+    """The tokens of one request; a pooling server generates none, and some do not report that."""
+    return usage_field({"completion_tokens": 0, **usage}, samples)
 
 
 def usage_of_score(result: Scores | str) -> Usage:
     """The usage of one score; empty if no server reports it."""
-    usage = result.usage if isinstance(result, Scores) else None
-    return Usage() if usage is None else usage_from_field(_billed(usage))
+    if isinstance(result, str) or result.usage is None:
+        return Usage()
+    return usage_from_field(_billed(result.usage, result.samples))
 
 
 def count(done: Scored, result: Scores | str, max_failures: int) -> None:
@@ -187,10 +190,26 @@ def check_same(run: Run, scoring: Scoring, *, begun: bool = False) -> None:
 
     `begun`: whether the column has comparisons, which will become scores.
     """
-    notes = [note for note in run.state.notes if note.get("about") == "score" and note.get("column") == scoring.column]
+    notes = _notes(run, scoring)
     if not notes or not (begun or len(run.state.scores[scoring.column].done)):
         return
     refuse_other(run.folder, notes[-1], scoring)
+
+
+def check_dimensions(run: Run, scoring: Scoring, found: Mapping[str, Any]) -> None:
+    """Refuse to continue a column of vectors with vectors of another length."""
+    notes = _notes(run, scoring)
+    earlier = (notes[-1].get("found") or {}).get(DIMENSIONS) if notes else None
+    if earlier and len(run.state.scores[scoring.column].done) and earlier != found.get(DIMENSIONS):
+        raise RunError(
+            f"the vectors in the column {scoring.column!r} of {run.folder} have {earlier} numbers, and "
+            f"{scoring.model} now gives {found.get(DIMENSIONS)}: serve the same model, or name another column with --as"
+        )
+
+
+def _notes(run: Run, scoring: Scoring) -> list[dict[str, Any]]:
+    """The settings of the commands that wrote to a column."""
+    return [note for note in run.state.notes if note.get("about") == "score" and note.get("column") == scoring.column]
 
 
 def refuse_other(folder: Path, begun: Mapping[str, Any], scoring: Scoring) -> None:

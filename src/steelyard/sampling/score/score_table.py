@@ -9,7 +9,7 @@ from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, RunError, SettingError, TableError
 from steelyard.runs.manifest import FILE, IMPORTED, Manifest
 from steelyard.runs.run import Run
-from steelyard.sampling.verifiers.protocol import Protocol, RecordedProtocol
+from steelyard.sampling.verifiers.protocol import EmbeddingProtocol, Protocol, RecordedProtocol
 from steelyard.tables.response_rows import LOG_PROBABILITIES, Rows, rows_of
 from steelyard.tables.sources.bundled_grid import is_grid
 
@@ -66,7 +66,7 @@ def imported(
 
 def check_prompts(protocol: Protocol, columns: Any, source: Any) -> None:
     """Refuse a table without prompts, unless the verifier does not read the question."""
-    if "prompt" not in columns and not isinstance(protocol, RecordedProtocol):
+    if "prompt" not in columns and not isinstance(protocol, RecordedProtocol | EmbeddingProtocol):
         raise ColumnError(
             f"{source} has no column 'prompt', the text of the question, which the verifier reads: add it, or rename "
             f"yours ({argument('rename', {'yours': 'prompt'})})"

@@ -100,18 +100,33 @@ class RecordedProtocol:
     missing: str = "the run recorded nothing that it reads"  # the reason for that
 
 
-Protocol: TypeAlias = TokenProtocol | ChatProtocol | RecordedProtocol
+def joined(_question: str, steps: Sequence[str]) -> str:
+    """The text of a response."""
+    return "\n\n".join(steps)
+
+
+@dataclass(frozen=True)
+class EmbeddingProtocol:
+    """An embedding model on any OpenAI-compatible server: it returns a vector per response instead of scores."""
+
+    what: str
+    verifiers: tuple[Verifier, ...]
+    render: Callable[[str, Sequence[str]], str] = joined  # (question, steps) -> the text that is embedded
+
+
+Protocol: TypeAlias = TokenProtocol | ChatProtocol | EmbeddingProtocol | RecordedProtocol
+NO_PROTOCOL = (
+    "it must be a TokenProtocol, a ChatProtocol, an EmbeddingProtocol or a RecordedProtocol with at least one verifier"
+)
 
 
 def problem_of(_name: str, thing: object) -> str | None:
     """The problem of a protocol of another package, or None.
 
     >>> problem_of("mine", "a text")
-    'it must be a TokenProtocol, a ChatProtocol or a RecordedProtocol with at least one verifier'
+    'it must be a TokenProtocol, a ChatProtocol, an EmbeddingProtocol or a RecordedProtocol with at least one verifier'
     """
-    if not isinstance(thing, TokenProtocol | ChatProtocol | RecordedProtocol) or not thing.verifiers:
-        return "it must be a TokenProtocol, a ChatProtocol or a RecordedProtocol with at least one verifier"
-    return None
+    return None if isinstance(thing, Protocol) and thing.verifiers else NO_PROTOCOL
 
 
 def plain_text(text: str) -> str:
@@ -171,7 +186,7 @@ def two_way(outputs: Array, positions: Sequence[int], good: int) -> Array:
 def verifier_rows(protocols: Sequence[Protocol]) -> list[tuple[str, str, str, str]]:
     """Name, model, where it runs, how responses are split; one row per verifier."""
     return [
-        (verifier.name, verifier.model or "the LLM itself", _where_it_runs(protocol), verifier.split)
+        (verifier.name, verifier.model or _default_model(protocol), _where_it_runs(protocol), verifier.split)
         for protocol in protocols
         for verifier in protocol.verifiers
     ]
@@ -180,7 +195,11 @@ def verifier_rows(protocols: Sequence[Protocol]) -> list[tuple[str, str, str, st
 def _where_it_runs(protocol: Protocol) -> str:
     if isinstance(protocol, TokenProtocol):
         return "--local, --upstream vLLM" if protocol.served else "--local"
-    return "--upstream any server" if isinstance(protocol, ChatProtocol) else "nowhere"
+    return "nowhere" if isinstance(protocol, RecordedProtocol) else "--upstream any server"
+
+
+def _default_model(protocol: Protocol) -> str:
+    return "any embedding model" if isinstance(protocol, EmbeddingProtocol) else "the LLM itself"
 
 
 def page_table(protocols: Sequence[Protocol]) -> str:

@@ -7,6 +7,7 @@ The name of the split is recorded with every score:
 - merge-blank   at every newline; blank lines are dropped
 - ki            at every "ки" that ends a line, as the responses of Math-Shepherd's LLM mark their steps
 - whole         the response is one step
+- answer        the response without its thoughts is one step
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from steelyard.answers.kind import without_thoughts
 from steelyard.foundation.errors import SettingError, did_you_mean
 from steelyard.sampling.verifiers.protocol import Array
 
@@ -32,11 +34,16 @@ class Item:
 
 @dataclass(frozen=True)
 class Scores:
-    """One score in [0, 1] per step that was read; `usage` is that of the verifier's server, if it reports any."""
+    """One score in [0, 1] per step that was read, or the vector of the response (foundation/vectors.py).
+
+    `usage` is that of a request to the verifier's server, which returned so many `samples`.
+    """
 
     steps: list[float]
     truncated: bool = False
     usage: Mapping[str, Any] | None = field(default=None, compare=False)
+    vector: str | None = field(default=None, repr=False)
+    samples: int = field(default=1, compare=False, repr=False)
 
 
 Results: TypeAlias = AsyncGenerator[tuple[Item, Scores | str], None]  # a str says why there are no scores
@@ -93,6 +100,7 @@ SPLITS: dict[str, Callable[[str], list[str]]] = {
     "merge-blank": lambda text: _filled(text.split("\n")),
     "ki": lambda text: _filled([piece.strip().removesuffix("ки").strip() for piece in text.split("ки\n")]),
     "whole": lambda text: [text],
+    "answer": lambda text: _filled([without_thoughts(text)]),
 }
 
 

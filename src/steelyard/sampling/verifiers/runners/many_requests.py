@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeVar
 
 from steelyard.foundation.errors import VerifierError
 from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.faults import RefusedError, TryError, advice
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.llm.retry import persistently
-from steelyard.sampling.verifiers.scored_items import Item, Results, Scores
 
 MOST = 64  # requests under way
 TRIES = 6
 PATIENCE = 3600.0  # seconds for a score with all its tries, waiting for a busy server included
 
-Ask = Callable[[Item], Awaitable[Scores | str]]
+Asked = TypeVar("Asked")
+Result = TypeVar("Result")
 
 
-async def rolling(items: Iterator[Item], ask: Ask, most: int = MOST) -> Results:
-    """Score items, up to `most` at once, and yield the results as they arrive."""
+async def rolling(
+    items: Iterator[Asked], ask: Callable[[Asked], Awaitable[Result]], most: int = MOST
+) -> AsyncGenerator[tuple[Asked, Result], None]:
+    """Ask about items, up to `most` at once, and yield the results as they arrive."""
     first = list(islice(items, 2))
     if len(first) == 1:  # no concurrency needed
         yield first[0], await ask(first[0])
         return
     items = chain(first, items)
-    under_way: dict[asyncio.Task[Scores | str], Item] = {}
+    under_way: dict[asyncio.Future[Result], Asked] = {}
     try:
         while True:
             for item in items:

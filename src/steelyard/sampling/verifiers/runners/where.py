@@ -11,6 +11,7 @@ from steelyard.sampling.llm.address import Address
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.verifiers.protocol import (
     ChatProtocol,
+    EmbeddingProtocol,
     PairProtocol,
     Protocol,
     RecordedProtocol,
@@ -29,6 +30,10 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
         raise SettingError(f"{name} reads what the run recorded and sends no request: omit --upstream and --local")
     if isinstance(protocol, ChatProtocol) and not at:
         raise SettingError(f"{name} needs a chat server: name it with --upstream http://HOST:PORT/v1 or local")
+    if isinstance(protocol, EmbeddingProtocol) and not at:
+        raise SettingError(
+            f"{name} needs a server with an embedding model: name it with --upstream http://HOST:PORT/v1"
+        )
     if isinstance(protocol, TokenProtocol):
         if not (at or local):
             raise SettingError(f"choose where {name} runs: --local for this machine, --upstream URL for a vLLM server")
@@ -36,8 +41,13 @@ def check_place(name: str, protocol: Protocol, *, at: bool, local: bool) -> None
             raise SettingError(f"vLLM cannot serve {name}: run it with --local")
 
 
-def refuse_pairwise(name: str, protocol: Protocol, command: str) -> None:
-    """Refuse a judge that compares responses where each is scored by itself."""
+def check_one_at_a_time(name: str, protocol: Protocol, command: str) -> None:
+    """Refuse a verifier that gives no score to a response by itself: one that compares responses, or embeds them."""
+    if isinstance(protocol, EmbeddingProtocol):
+        raise SettingError(
+            f"{name} gives vectors, not scores, and '{command}' weighs by scores: use 'steelyard generate', "
+            f"'steelyard score --verifier {name}' and 'steelyard vote --answers free:cosine:{name}'"
+        )
     if isinstance(protocol, PairProtocol):
         raise SettingError(
             f"{name} compares all responses of a question, and '{command}' scores one at a time: use --verifier judge, "
@@ -76,6 +86,12 @@ async def connect(
         if address is None:
             raise AssertionError("check_place requires an address")
         return await Asked.connect(protocol, address, model, tries, timeout, pace)
+    if isinstance(protocol, EmbeddingProtocol):
+        from steelyard.sampling.verifiers.runners.embedding_server import EmbeddingServer
+
+        if address is None:
+            raise AssertionError("check_place requires an address")
+        return await EmbeddingServer.connect(protocol, address, model, tries, timeout, pace)
     if address is None:
         from steelyard.sampling.verifiers.runners.local import Local
 
