@@ -125,7 +125,7 @@ def test_the_compiled_loop_and_its_source_agree_to_the_last_bit(texts: list[str]
 
 def test_a_process_with_plain_loops_needs_no_numba() -> None:
     code = (
-        "import sys; from steelyard.foundation.plain_loops import choose_plain_loops; choose_plain_loops()\n"
+        "import sys; from steelyard.foundation.cores import choose_plain_loops; choose_plain_loops()\n"
         "from steelyard.answers.similarities.similarity import find_similarity\n"
         "print(find_similarity('tokens').matrix(['Marie Curie', 'Marie'], None).tolist(), 'numba' in sys.modules)"
     )
@@ -268,7 +268,7 @@ def test_only_the_first_features_count() -> None:
 def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(SettingError, match="unknown similarity 'token': did you mean 'tokens'"):
         find_similarity("token")
-    assert similarity.registry().names[: len(NAMES)] == NAMES
+    assert set(NAMES) < set(similarity.registry().names)
 
 
 class Lengths(Similarity):
@@ -306,9 +306,9 @@ def test_a_similarity_of_another_package_is_listed_used_and_checked(monkeypatch:
     blocks, _ = similarity_blocks(find_similarity("lengths"), ["a", "abc"], np.array([0, 2]), None)
     assert blocks.tolist() == [1, 21845 / 2**16, 21845 / 2**16, 1]
     rows = json.loads(steelyard("similarities", "--json").out)["similarities"]
-    assert [row["name"] for row in rows] == [*NAMES, "lengths", "silent", "wide"]
-    assert rows[4] == {"name": "lengths", "package": "tests", "summary": "Ratio of lengths."}
-    assert "its class must have a text `summary`" in rows[5]["summary"]
+    assert [row["name"] for row in rows[-3:]] == ["lengths", "silent", "wide"]
+    assert rows[-3] == {"name": "lengths", "package": "tests", "summary": "Ratio of lengths."}
+    assert "its class must have a text `summary`" in rows[-2]["summary"]
     with pytest.raises(SettingError, match="'wide' has features that are not integers of 64 bits"):
         find_similarity("wide").matrix(["a"], None)
 

@@ -22,6 +22,7 @@ REFUSED = {
     "allow-host": "lets requests in under another name",
     "cap": "lifts the limits of the gateway",
     "confirm-above": "lifts the limit on what is spent without a question",
+    "criteria": "reads a file whose text is sent",
     "dry-run": "keeps a command from doing its work",
     "engine": "runs the work on another machine",
     "feedback": "stores votes in a folder",

@@ -54,8 +54,7 @@ def run(
         typer.Option(
             "--answers",
             metavar="KIND",
-            help=f"{opt.KIND} Default: the plan's kind, or what the question asks for.",
-            show_default=False,
+            help=f"{opt.KIND} auto uses the plan's kind, or what the question asks for.",
             autocompletion=complete_kind,
         ),
     ] = "auto",

@@ -52,7 +52,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw as many samples per question as this plan of 'plan-budget' or 'fit' was made for.",
+            help="Plan made by 'steelyard fit'; sets -n to what it, or one made by 'plan-budget', was made for.",
             show_default=False,
         ),
     ] = None,

@@ -105,7 +105,7 @@ def similarities() -> dict[str, str]:
     """Return what each similarity compares, by the NAME that `answers="free:NAME"` takes.
 
     >>> list(similarities())
-    ['characters', 'column', 'json', 'tokens']
+    ['characters', 'column', 'cosine', 'json', 'tokens']
     """
     return {name: registry().get(name).summary for name in registry().names}
 

@@ -39,7 +39,7 @@ class SimilarTexts:
             return self._values[np.ix_(index, index)]
 
     def _compared(self, text: str, similarity: FeatureSimilarity) -> int:
-        """The index of a text; a new one is compared with all others, with the rounding of kernels/overlaps.py."""
+        """The index of a text; a new one is compared with all others, rounded as in voting/kernels/overlaps.py."""
         from steelyard.voting.kernels.overlaps import STEPS
 
         if text in self._index:

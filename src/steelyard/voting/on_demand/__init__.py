@@ -6,16 +6,24 @@ every rule find it by themselves.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from steelyard.foundation.registry import Registry, named_class, only_class
-from steelyard.voting.on_demand.base_rule import AskingRule
+if TYPE_CHECKING:
+    from steelyard.foundation.registry import Registry
+    from steelyard.voting.on_demand.base_rule import AskingRule
 
-REGISTRY: Registry[type[AskingRule]] = Registry(
-    "asking rule", f"{__name__}.rules", Path(__file__).parent / "rules",
-    only_class(AskingRule),  # type: ignore[type-abstract]
-    group="steelyard.on_demand", check=named_class(AskingRule),
-)  # fmt: skip
+
+@cache
+def registry() -> Registry[type[AskingRule]]:
+    """All asking rules by name."""
+    from steelyard.foundation.registry import Registry, named_class, only_class
+    from steelyard.voting.on_demand.base_rule import AskingRule
+
+    folder = Path(__file__).parent / "rules"
+    pick, check = only_class(AskingRule), named_class(AskingRule)  # type: ignore[type-abstract]
+    return Registry("asking rule", f"{__name__}.rules", folder, pick, group="steelyard.on_demand", check=check)
 
 
 def asking_names() -> tuple[str, ...]:
@@ -24,7 +32,7 @@ def asking_names() -> tuple[str, ...]:
     >>> asking_names()
     ('exact', 'expected')
     """
-    return REGISTRY.names
+    return registry().names
 
 
 def asking_rule(name: str) -> AskingRule:
@@ -33,4 +41,4 @@ def asking_rule(name: str) -> AskingRule:
     >>> asking_rule("exact").name
     'exact'
     """
-    return REGISTRY.get(name)()
+    return registry().get(name)()
