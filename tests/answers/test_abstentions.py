@@ -51,3 +51,18 @@ def test_a_response_that_answers_does_not(text: str) -> None:
 def test_a_long_response_is_read_before_the_test_times_out() -> None:
     for text in ("i " * 500_000, "i don't really " * 70_000, "i'm not " * 100_000, "but it " * 100_000):
         assert not abstains(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Paris**\n\nWould you like me to check the date as well?",
+        "**Paris**. Do you want me to look up more?",
+        '"I Can\'t Tell You Why" by the Eagles',
+        "It's Marie Curie. Could you clarify if you need the second one?",
+        "No, I do not have a brother",
+        "# I am not sure why\nx = 1",
+    ],
+)
+def test_an_answer_with_such_a_phrase_after_it_or_in_a_title_is_an_attempt(text: str) -> None:
+    assert not abstains(text)

@@ -177,7 +177,7 @@ def test_words_of_the_prompt_do_not_count_unless_there_are_no_others() -> None:
     assert row("tokens", "The capital is Bergen", "Bergen", "The capital is Oslo", prompt=prompt) == [1, 0]
     assert row("tokens", "Oslo", "oslo!", "Paris", prompt=prompt) == [1, 0]
     assert row("tokens", "In **Norway** it is Bergen", "Bergen", prompt=prompt) == [1 / 2]  # {norway, bergen}
-    assert row("tokens", "**Oslo**", "**Paris**", "No, **Oslo**", prompt=prompt) == [0, 1 / 2]
+    assert row("tokens", "**Oslo**", "**Paris**", "No, **Oslo**", prompt=prompt) == [0, 1]
     assert row("characters", "北京", "北京。", "上海", prompt="北京还是上海?") == [1, 0]
 
 

@@ -164,3 +164,29 @@ def test_scoring_on_demand_refuses_free_text_in_one_line(tmp_path: Path, words: 
     done = steelyard(verb, scored(tmp_path), "--answers", "free", *options, *output)
     assert done.code == 2
     assert "compares equal answers, and these are free text" in done.err
+
+
+def test_an_answer_that_declines_casts_no_vote() -> None:
+    rows = pl.DataFrame({"question": ["a"] * 4, "answer": ["I don't know the answer."] * 3 + ["Paris"]})
+    assert sy.vote(rows, answers="free")["answer"].to_list() == ["Paris"]
+
+
+def test_words_between_which_a_prompt_lets_choose_are_compared() -> None:
+    texts = ["I believe Paris is larger.", *["I believe Rome is larger."] * 4]
+    rows = pl.DataFrame({"question": ["a"] * 5, "response": texts, "prompt": "Which is larger, Paris or Rome?"})
+    verdict = sy.vote(rows, answers="free").row(0, named=True)
+    assert (verdict["answer"], verdict["votes"]) == (texts[1], 4)
+
+
+@pytest.mark.parametrize("column", ["correct", "grade"])
+def test_labels_are_not_compared(column: str) -> None:
+    with pytest.raises(ColumnError, match="has labels, which must not decide a vote"):
+        sy.read(table(correct=[True, False, False, False], grade=list("CIIN")), answers=f"free:column:{column}")
+
+
+def test_a_file_in_which_every_response_declines_teaches_nothing(tmp_path: Path) -> None:
+    rows = [{"question": f"q{i // 3}", "response": TEXTS[3], "prm": 0.5, "correct": False} for i in range(90)]
+    (tmp_path / "silent.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = steelyard("fit", tmp_path / "silent.jsonl", "--answers", "free", "-o", tmp_path / "plan.json")
+    assert done.code == 2
+    assert "no response has a readable answer" in done.err

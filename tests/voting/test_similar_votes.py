@@ -228,3 +228,45 @@ def test_calibrated_learns_what_the_scores_of_similar_answers_are_worth() -> Non
     gain = plan.predict(test).correct(test).mean() - sy.MajorityVote().predict(test).correct(test).mean()
     assert gain > 0.05
     assert abs(plan.predict(test).confidence.mean() - plan.predict(test).correct(test).mean()) < 0.1
+
+
+def test_answers_that_are_tied_by_similarity_are_decided_by_their_own_votes() -> None:
+    pool = Pool.from_arrays(question=[0] * 3, answer=[0, 1, 1])
+    same = replace(pool, similarity=Similarity(np.ones(4, np.float32), np.array([0])))
+    assert sy.MajorityVote().predict(same).answer.tolist() == [1]
+
+
+@pytest.mark.parametrize("votes", [0.6, 0.7, 0.8, 0.9, 1.0, 1.1])
+def test_the_calibrated_vote_breaks_ties_of_like_answers_by_the_rules_not_by_rounding(votes: float) -> None:
+    pool = Pool.from_arrays(question=[0] * 4, answer=[0, 0, 0, 1], scores=[0.5] * 4)
+    same = replace(pool, similarity=Similarity(np.ones(4, np.float32), np.array([0])))
+    assert sy.CalibratedVote.of(votes=votes).predict(same).answer.tolist() == [0]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_question_without_a_readable_answer_has_no_verdict(name: str) -> None:
+    pool = with_random_similarity(random_pool(1), 1)
+    vote = quietly(method_class(name)().fit, pool)
+    silent = Pool.from_arrays(
+        question=[0, 0], answer=[-1, -1], scores=[0.5, 0.5], correct=[False, False], source=["a", "b"]
+    )
+    silent = replace(silent, similarity=Similarity.of_equal_answers(silent.width))
+    assert quietly(vote.predict, silent).code.tolist() == [-1]
+
+
+def test_a_pool_without_questions_has_no_verdicts() -> None:
+    assert len(sy.MajorityVote().predict(alike_pairs().take([]))) == 0
+
+
+def test_a_source_that_answers_alone_is_not_thereby_reliable() -> None:
+    pool = sources_that_know({"a": 0.9, "b": 0.85, "c": 0.8, "alone": 0.1}, 120, errors=30)
+    declined = (pool.spread(np.arange(120)) % 4 != 0) & (pool.source != pool.sources.index("alone"))
+    silent = replace(pool.unlabelled(), answer=np.where(declined, -1, pool.answer).astype(np.int32))
+    weights = quietly(sy.ConsensusVote().fit, silent).summary()["sources"]
+    assert min(weights, key=lambda name: weights[name]) == "alone"
+
+
+def test_labelled_and_unlabelled_responses_of_different_kinds_are_refused() -> None:
+    pool = sources_that_know({"a": 0.8, "b": 0.6, "c": 0.5}, 40)
+    with pytest.raises(SettingError, match="only one of the labelled and unlabelled files is free text"):
+        sy.CommitteeVote().fit(pool, unlabelled=replace(pool.unlabelled(), similarity=None))

@@ -21,6 +21,8 @@ _DECLINES = re.compile(
     r"|\b(?:would you like|do you want) me to (?:look|search|check|browse|fetch|find)\b"
     r"|\b(?:could|can) you (?:please )?(?:specify|clarify|tell me|confirm|provide|share)\b|\bdo you mean\b"
 )
+_STATED = re.compile(r"[.!?]\s|[\"“”*#`]|\bnot sure why\b")  # before it: a sentence, a title, bold text or code
+_ANSWERS = ("no, ", "yes, ")
 _ATTEMPTS = re.compile(
     r"\bi (?:[a-z]{1,12} )?(?:believe|think|guess|suspect|estimate)\b|\bi(?: would|'d) (?:say|guess)\b"
     r"|\bmy (?:best )?(?:guess|estimate)\b|\b(?:most likely|probably|presumably|perhaps|approximately|roughly)\b"
@@ -37,5 +39,8 @@ def abstains(text: str) -> bool:
     >>> abstains("I'm not certain, but I believe it was **Paris**.")
     False
     """
-    plain = text[:SCANNED].translate(_SAME).casefold()
-    return _DECLINES.search(plain, 0, BEGINNING) is not None and _ATTEMPTS.search(plain) is None
+    plain = text[:SCANNED].translate(_SAME).casefold().lstrip()
+    declines = _DECLINES.search(plain, 0, BEGINNING)
+    if declines is None or _STATED.search(plain, 0, declines.start()) or plain.startswith(_ANSWERS):
+        return False
+    return _ATTEMPTS.search(plain) is None

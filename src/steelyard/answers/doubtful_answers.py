@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from steelyard.answers.kind import CUT_OFF, Extracted
+from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SteelyardNote
 
 LAST_NUMBER = "number"  # the rule of `math`, `number` and `exact` for a text that marks no answer
@@ -57,7 +58,8 @@ class ReadingCounts:
             share = 100 * self.last_numbers / self.extracted
             warnings.warn(
                 f"{share:.1f} % of {self.extracted:,} responses mark no answer and were {LAST_NUMBER_ONLY} "
-                "of the text: 'steelyard answers FILE' shows how each was read",
+                "of the text: 'steelyard answers FILE' shows how each was read; if the responses are free text, "
+                f"read them with {argument('answers', 'free')}",
                 SteelyardNote,
                 stacklevel=4,
             )

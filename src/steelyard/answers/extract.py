@@ -83,7 +83,9 @@ def free_kind(name: str) -> Kind:
             f"{name!r} does not fit: write free:column:NAME to compare the values of a column, free:cosine:NAME to "
             "compare its vectors, or free:json"
         )
-    return replace(REGISTRY.get("free"), name=name, similarity=similarity, column=column or None)
+    free = REGISTRY.get("free")
+    form = str.strip if column or similarity == "json" else free.form
+    return replace(free, name=name, similarity=similarity, column=column or None, form=form)
 
 
 class PatternKind(Kind):

@@ -57,7 +57,7 @@ LayoutName = Annotated[
         autocompletion=complete_layout,
     ),
 ]
-KIND = "Kind of answer: math, number, choice, text, code, json, date, yes-no, exact, free or re:PATTERN."
+KIND = "Kind of answer: math, number, choice, text, code, json, date, yes-no, exact, free, free:NAME or re:PATTERN."
 KINDS = f"{KIND} auto uses the plan's kind, or detects it from the gold answers, answers or responses."
 Answers = Annotated[str, typer.Option("--answers", metavar="KIND", help=KINDS, autocompletion=complete_kind)]
 Labels = Annotated[

@@ -12,6 +12,7 @@ from steelyard.foundation.errors import ColumnError, TableError, did_you_mean
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.similarity import Similarity
 
+LABELS = ("correct", "grade", "gold")
 PROMPT, COMPARED = "the prompt", "what is compared"  # columns of a batch while it is read
 VECTORS = "cosine"  # the similarity of columns of vectors
 MOST_TEXTS = 4096  # different texts of one question
@@ -28,6 +29,8 @@ def compared_columns(schema: pl.Schema, kind: Kind) -> list[pl.Expr]:
     if kind.column not in schema:
         raise ColumnError(f"there is no column {kind.column!r} to compare: {did_you_mean(kind.column, schema.names())}")
     value, dtype = pl.col(kind.column), schema[kind.column]
+    if kind.column in LABELS:
+        raise ColumnError(f"{kind.column!r} has labels, which must not decide a vote: compare another column")
     if dtype.is_nested():  # as JSON
         value = pl.struct(value.alias("v")).struct.json_encode().str.slice(len('{"v":'))
         value = pl.when(pl.col(kind.column).is_not_null()).then(value.str.head(-1))

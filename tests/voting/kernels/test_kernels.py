@@ -17,9 +17,12 @@ from steelyard.voting import kernels
 from steelyard.voting.fitting.llm_reliability import question_ratio
 from steelyard.voting.fitting.offset_curve import intervals, lines
 from steelyard.voting.fitting.offset_rules import likelihood_with_slope
+from steelyard.voting.pools.similarity import Similarity
 from steelyard.voting.stopping.stopping_rule import prefix_votes
+from steelyard.voting.tally import smoothed, tally
 from tests.building import Labelled
 from tests.committees import committee
+from tests.voting.test_similar_votes import sources_that_know, with_random_similarity
 
 MODULES = [kernels, *(import_module(f"steelyard.voting.kernels.{m.name}") for m in iter_modules(kernels.__path__))]
 LOOPS = [(module, name) for module in MODULES for name, item in vars(module).items() if hasattr(item, "py_func")]
@@ -61,7 +64,13 @@ def _everything(pool: Labelled) -> list[Any]:
     scored = (pool, replace(pool, scores=np.nan_to_num(faint)), replace(tiny, scores=tiny.known_scores * 2.0**-20))
     drawn = [count_by_adding(_voters(sizes), p, sizes, keys, 3) for p in scored]
     verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority")]
+    alike = with_random_similarity(pool, 0)
+    equal = replace(pool, similarity=Similarity.of_equal_answers(pool.width), scores=pool.known_scores.round())
+    similar = [tally(each, weights) for each in (alike, equal) for weights in (z, np.ones(len(z)), z * 1e-12)]
+    similar += [tally(alike, z, spread=False), tally(replace(alike, scores=None), np.ones(len(z)))]
     return [
+        *(figure for v in similar for figure in (v.code, v.total, v.margin, v.votes, v.support)),
+        prefix_votes(sy.MajorityVote(), alike).rival, smoothed(alike, np.arange(float(alike.width.sum()))),
         regrouped.answer, regrouped.names, regrouped.answer_correct, pool.m,
         found.s, found.n, found.merit, found.correct,
         wins.low, wins.high, wins.question, found.correct_at([-np.inf, -1.0, 0.0, 0.5, np.inf]),
@@ -96,6 +105,8 @@ def _fitted() -> list[Any]:
     scored = table.with_columns(score=0.2 + 0.5 * pl.col("correct") + 0.02 * (pl.int_range(pl.len()) % 11))
     pools = [sy.read_labelled(each, source="llm", answers="exact", need_score=False) for each in (table, scored)]
     kinds = [(kind, pool) for kind in (sy.CommitteeVote, sy.ConsensusVote) for pool in pools]
+    free = sources_that_know({"a": 0.8, "b": 0.6, "c": 0.5}, 24)
+    kinds += [(sy.CommitteeVote, free), (sy.ConsensusVote, free)]
     drawn = sy.read_labelled(sy.simulate(24, 6, seed=1))
     every = [kind().fit(pool).predict(pool) for kind, pool in (*kinds, (sy.CalibratedVote, drawn))]
     return [figure for verdicts in every for figure in (verdicts.code, verdicts.total, verdicts.confidence)]

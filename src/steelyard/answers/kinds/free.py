@@ -31,4 +31,9 @@ class FreeText(Kind):
         return ABSTAINED if self.similarity not in VALUES and abstains(text) else Extracted(text, "response")
 
 
-KIND = FreeText("free", (), (), str.strip, str.strip, similarity="tokens")
+def prose(text: str) -> str:
+    """The text; nothing if it declines to answer."""
+    return "" if abstains(text) else text.strip()
+
+
+KIND = FreeText("free", (), (), str.strip, prose, similarity="tokens")

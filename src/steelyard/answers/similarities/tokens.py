@@ -18,6 +18,7 @@ _STOP_WORDS = (
     "from which who what when where how i do does did"
 )
 STOP_WORDS = frozenset(_STOP_WORDS.split())
+NEAR = 1  # words before and after "or"
 
 
 class Tokens(FeatureSimilarity):
@@ -40,4 +41,12 @@ def _informative(text: str) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _prompt_words(prompt: str) -> frozenset[str]:
-    return frozenset(words(prompt))
+    """The words of a prompt that do not count: all but those beside "or", between which responses choose.
+
+    >>> sorted(_prompt_words("Which is larger, Paris or Rome?"))
+    ['is', 'larger', 'or', 'which']
+    """
+    said = words(prompt)
+    places = [i for i, word in enumerate(said) if word == "or"]
+    offered = {word for i in places for word in said[max(0, i - NEAR) : i + NEAR + 1]}
+    return frozenset(said) - (offered - STOP_WORDS)

@@ -6,7 +6,7 @@ Without labels the agreement of a voice is the mean similarity of its responses 
 
     a_v = mean over questions of x_v(argmax_k sum over u other than v of w_u x_ku),     w_v = max(0, a_v - middle of a)
 
-until the weights settle. With eight voices or more, those in the lower half of the range weigh nothing: where all
+until the weights settle. With twelve voices or more, those in the lower half of the range weigh nothing: where all
 answers differ a little, many weak voices drown a few good ones.
 
 With labels a_v becomes the accuracy, the agreement counting as some more questions, and the weights are fitted:
@@ -39,7 +39,7 @@ SETTLED = 1e-6
 MOST_QUESTIONS = 2000  # of a pool, from which weights are learned
 SHOWN = 3.0  # log-likelihood that the weights must gain on chance
 SCALE, FIRM = 5.0, 0.01  # what c is drawn to, and how firmly
-FEW = 8  # voices; with fewer none is left out unless the labels say so
+FEW = 12  # voices; with fewer none is left out unless the labels say so
 USUAL = 0.5  # of the range of accuracies, above which voices weigh anything;
 KEPT = (-1.0, 0.0, 0.25, USUAL, 0.75)  # with labels one of these,
 MORE = 4.0  # which must gain so much log-likelihood on the usual one
@@ -88,12 +88,13 @@ class SourceSimilarities:
     def agreement(self) -> Vector:
         """Return how similar every voice is to the choice of the others [V]; 0 for one that never voted."""
         w, agreement = np.ones(self.x.shape[1]), np.zeros(self.x.shape[1])
-        asked = np.maximum(self.voted.sum(axis=0), 1)
+        others_voted = np.add.reduceat(~self.own, self.starts, axis=0) > 0 if len(self.x) else self.voted
+        asked = self.voted & others_voted  # where the others are silent, nobody is agreed with
         for _ in range(ROUNDS):
             total = self.x @ w
             for v in range(len(w)):
                 others = np.where(self.own[:, v], -np.inf, total - self.x[:, v] * w[v])
-                agreement[v] = (self.x[self._largest(others), v] * self.voted[:, v]).sum() / asked[v]
+                agreement[v] = (self.x[self._largest(others), v] * asked[:, v]).sum() / max(1, asked[:, v].sum())
             settled, w = w, above(agreement)
             if np.abs(w - settled).max(initial=0.0) < SETTLED:
                 break

@@ -8,6 +8,8 @@ import numpy as np
 from steelyard.voting.kernels.compilation import compiled
 from steelyard.voting.kernels.totals import merits, quantum_for
 
+COARSE = 1.5 * 2.0**26  # adding and subtracting it rounds to a multiple of 2^-26
+
 
 @compiled
 def smooth(block, width, offsets, values, x, out):  # type: ignore[no-untyped-def]
@@ -44,7 +46,9 @@ def tally_similar(  # type: ignore[no-untyped-def]
     `votes` are the responses that are alike the winner, `support` is the sum of their similarities, and `margin` is the
     lead over the best answer that is not alike. Returns whether every total is finite.
     """
-    widest = max(1, width.max())
+    widest = 1
+    for q in range(len(width)):
+        widest = max(widest, width[q])
     sums, u, counts, near = np.zeros(widest), np.zeros(widest), np.zeros(widest), np.zeros(widest)
     merit, near_merit = np.zeros(widest), np.zeros(widest)
     finite = True
@@ -65,7 +69,8 @@ def tally_similar(  # type: ignore[no-untyped-def]
         if spread:
             smooth_block(block[q], size, values, sums, u)
         else:
-            u[:size] = sums[:size]
+            for a in range(size):  # parts of a total may add up to a little more or less than another's
+                u[a] = (sums[a] + COARSE) - COARSE
         if scores.size:
             merits(first, last, answer, scores, merit)
             smooth_block(block[q], size, values, merit, near_merit)
@@ -79,7 +84,10 @@ def tally_similar(  # type: ignore[no-untyped-def]
                     if scores.size and near_merit[a] != near_merit[best]:
                         if near_merit[a] > near_merit[best]:
                             best = a
-                    elif near[a] > near[best]:
+                    elif near[a] != near[best]:
+                        if near[a] > near[best]:
+                            best = a
+                    elif counts[a] > counts[best]:
                         best = a
         code[q], cast[q], votes[q], positive[q] = best, 0, 0, 0.0
         rival = -np.inf
@@ -90,10 +98,10 @@ def tally_similar(  # type: ignore[no-untyped-def]
                 if values[block[q] + best * size + a] >= alike:
                     votes[q] += np.int64(counts[a])
                 else:
-                    rival = max(rival, u[a])
+                    rival = max(rival, u[a] if spread else sums[a])
         if best >= 0:
-            total[q], support[q] = u[best], near[best]
-            margin[q] = u[best] - rival if rival > -np.inf else abs(u[best])
+            total[q], support[q] = u[best] if spread else sums[best], near[best]
+            margin[q] = total[q] - rival if rival > -np.inf else abs(total[q])
     return finite
 
 
@@ -103,7 +111,10 @@ def similar_rivals(starts, width, answer, block, values, alike, k, code, rival):
 
     The votes of an answer are the responses that are alike it.
     """
-    counts = np.zeros(max(1, width.max()), np.int64)
+    widest = 1
+    for q in range(len(width)):
+        widest = max(widest, width[q])
+    counts = np.zeros(widest, np.int64)
     for q in range(len(width)):
         size = width[q]
         counts[:size] = 0

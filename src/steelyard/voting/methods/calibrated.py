@@ -124,13 +124,15 @@ class CalibratedVote(RiskControlled, Assessable):
 
     def _weigh_similar(self, pool: Pool, sums: AnswerSums) -> NDArray[np.float64]:
         """Hand every answer's total out to its responses in equal parts; it contains what similar answers add."""
-        given = np.maximum(sums.given, 1)
         n, size = np.maximum(sums.n, 1.0), np.repeat(pool.sizes, pool.width)
         mean = np.where(sums.given > 0, sums.score_sum, 1.0) / n
         total = self.votes_ * np.log(n) + self.mean_ * np.log(mean) + self.best_ * (sums.logit_max - self.prior_)
         total += (self.slope_ * sums.logit_sum - self.offset_ * n) / size
-        index = np.where(pool.readable, pool.spread(sums.offsets) + pool.answer, 0)
-        return np.where(pool.readable, (total / given)[index], 0.0)
+        rows = np.flatnonzero(pool.readable)
+        index = (pool.spread(sums.offsets) + pool.answer)[rows]
+        weights = np.zeros(pool.n_responses)
+        weights[rows] = (total / np.maximum(sums.given, 1))[index]
+        return weights
 
     def _bounds(self, pool: Pool) -> AnswerBounds | None:
         edge = float(clipped_logit(np.array([1.0]), self.clip)[0])

@@ -18,7 +18,7 @@ from typing import ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.foundation.errors import PlanError
+from steelyard.foundation.errors import PlanError, SettingError
 from steelyard.voting.confidence.correctness_model import CorrectnessBySamples
 from steelyard.voting.fitting.committee_fit import (
     PENALTIES,
@@ -169,6 +169,8 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
     def _all_votes(self, pool: LabelledPool, sources: SourceVoices, votes: SourceVotes) -> SourceVotes:
         """The votes of the labelled questions, and of the unlabelled ones if there are any."""
         unlabelled: Pool | None = vars(self).get("unlabelled")
+        if unlabelled is not None and (unlabelled.similarity is None) != (pool.similarity is None):
+            raise SettingError("only one of the labelled and unlabelled files is free text: read both as the same kind")
         return votes if unlabelled is None else _others(pool, sources, unlabelled)
 
     def _keep_slopes(

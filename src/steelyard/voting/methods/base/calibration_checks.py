@@ -24,6 +24,8 @@ def check_fit(pool: Pool, *, learns: bool, scored: bool, fits_majority: bool) ->
     """Refuse a pool that a method with these properties cannot be fitted on; warn about what looks wrong."""
     if scored:
         check_all_scored(pool)
+    if learns and not pool.readable.any():
+        raise CalibrationError("no response has a readable answer, so there is nothing to learn: check the responses")
     if learns:
         try:
             check_calibration(pool)
