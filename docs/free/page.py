@@ -78,6 +78,7 @@ def text() -> str:
         "many_gain": percent(many["gain on best single"], many["gain se"]),
         "majority": percent(at[200, "majority"]["accuracy"], at[200, "majority"]["se"]),
         "ece": f"{error:.3f}",
+        "ece_one": f"{max(stored('confidence')['ece']):.3f}",
         "labels": figures("labels", "labels", "labels"),
         "sizes": figures("sizes", "llms", "LLMs"),
         "similarities": figures("similarities", "similarity", "similarity"),

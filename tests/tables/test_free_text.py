@@ -94,11 +94,12 @@ def test_tool_calls_get_credit_for_equal_leaves() -> None:
         ("free:column", SettingError, "free:column:NAME"),
         ("free:json:x", SettingError, "free:column:NAME"),
         ("free:column:output", ColumnError, "no column 'output'"),
+        ("free:cosine:number", ColumnError, "not vectors"),
     ],
 )
 def test_a_similarity_that_does_not_exist_is_one_line(kind: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        sy.read(table(), answers=kind, score="none")
+        sy.read(table(number=[1.0] * 4), answers=kind, score="none")
 
 
 def test_very_many_different_responses_to_a_question_are_refused_with_the_fix() -> None:

@@ -31,6 +31,8 @@ def compared_columns(schema: pl.Schema, kind: Kind) -> list[pl.Expr]:
     value, dtype = pl.col(kind.column), schema[kind.column]
     if kind.column in LABELS:
         raise ColumnError(f"{kind.column!r} has labels, which must not decide a vote: compare another column")
+    if kind.similarity == VECTORS and not (dtype.is_nested() or dtype == pl.String):
+        raise ColumnError(f"the column {kind.column!r} contains {dtype}, not vectors: 'steelyard score' makes some")
     if dtype.is_nested():  # as JSON
         value = pl.struct(value.alias("v")).struct.json_encode().str.slice(len('{"v":'))
         value = pl.when(pl.col(kind.column).is_not_null()).then(value.str.head(-1))
