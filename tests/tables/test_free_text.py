@@ -104,8 +104,18 @@ def test_a_similarity_that_does_not_exist_is_one_line(kind: str, error: type[Exc
 
 def test_very_many_different_responses_to_a_question_are_refused_with_the_fix() -> None:
     rows = pl.DataFrame({"question": "a", "response": [f"text {i}" for i in range(4100)]})
-    with pytest.raises(TableError, match=r"4,100 different responses.*at most 4,096"):
+    with pytest.raises(TableError, match=r"4,100 different responses.*keep at most 4,096 per question in the file"):
         sy.read(rows, answers="free", score="none")
+
+
+def test_a_pool_is_refused_before_its_similarities_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"text {i}" for i in range(200)]
+    rows = pl.DataFrame({"question": [f"q{i // 10}" for i in range(200)], "response": texts})
+    monkeypatch.setattr("steelyard.tables.row_order.BATCH_OF_TEXT", 50)
+    monkeypatch.setattr("steelyard.tables.compared_texts.MOST_PAIRS", 1000)
+    with pytest.raises(TableError, match="more than 1,000 pairs of responses"):
+        sy.read(rows, answers="free", score="none")
+    assert sy.vote(rows, answers="free").height == 20
 
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import steelyard as sy
 from steelyard.answers.reader import AnswerReader
 from steelyard.tables import pools_of, row_order
 from steelyard.voting.pools.label_conflicts import LabelConflicts
-from steelyard.voting.pools.pool import Origin
+from steelyard.voting.pools.origin import Origin
 from tests.building import Labelled, labelled
 
 TABLE = pl.DataFrame(

@@ -37,7 +37,7 @@ from steelyard.tables.vote_warnings import check_several, note_unweighed_scores
 from steelyard.voting.confidence.drift import MOST_REFERENCES
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.pools.pool import Origin
+from steelyard.voting.pools.origin import Origin
 
 VERDICT = {
     "question": pl.String, "answer": pl.String, "confidence": pl.Float64, "share": pl.Float64, "margin": pl.Float64,

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import polars as pl
 
 from steelyard.answers.kind import Kind
 from steelyard.answers.similarities.similarity import find_similarity, similarity_blocks
-from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError, did_you_mean
 from steelyard.voting.pools.arrays import Ints
+from steelyard.voting.pools.pool import Pool
 from steelyard.voting.pools.similarity import Similarity
 
 LABELS = ("correct", "grade", "gold")
 PROMPT, COMPARED = "the prompt", "what is compared"  # columns of a batch while it is read
 VECTORS = "cosine"  # the similarity of columns of vectors
 MOST_TEXTS = 4096  # different texts of one question
-MOST_PAIRS = 1 << 28  # of all questions that are read together: 1 GB
+MOST_PAIRS = 1 << 28  # of all questions of a pool: 1 GB
 
 
 def compared_columns(schema: pl.Schema, kind: Kind) -> list[pl.Expr]:
@@ -53,12 +55,26 @@ def compared_values(frame: pl.DataFrame, kind: Kind) -> pl.Series:
 def similarity_of(kind: Kind, texts: pl.Series, width: Ints, frame: pl.DataFrame, starts: Ints) -> Similarity:
     """Compare the distinct texts of every question; `width` [Q] says how many it has."""
     widest = int(width.max(initial=0))
-    if widest > MOST_TEXTS or int((width**2).sum()) > MOST_PAIRS:
+    if widest > MOST_TEXTS:
         question = frame["question"][int(starts[int(np.argmax(width))])]
         raise TableError(
-            f"question {question!r} has {widest:,} different responses, and all pairs are compared: at most "
-            f"{MOST_TEXTS:,} per question, and {MOST_PAIRS:,} pairs in all; read fewer of them ({argument('n', 64)})"
+            f"question {question!r} has {widest:,} different responses, and all pairs are compared: keep at most "
+            f"{MOST_TEXTS:,} per question in the file"
         )
     prompts = frame[PROMPT].gather(starts[:-1]).to_list() if PROMPT in frame.columns else None
     begins = np.concatenate(([0], np.cumsum(width)))
     return Similarity(*similarity_blocks(find_similarity(str(kind.similarity)), texts.to_list(), begins, prompts))
+
+
+def in_memory(pools: Iterable[Pool]) -> list[Pool]:
+    """Collect pools that are to be joined, as long as their similarities fit into memory."""
+    collected, pairs = [], 0
+    for pool in pools:
+        collected.append(pool)
+        pairs += 0 if pool.similarity is None else len(pool.similarity.values)
+        if pairs > MOST_PAIRS:
+            raise TableError(
+                f"more than {MOST_PAIRS:,} pairs of responses would be compared: keep fewer responses per question, or "
+                "use 'steelyard vote', which reads one batch at a time"
+            )
+    return collected

@@ -19,7 +19,8 @@ from steelyard.tables.duplicates import TEXT_CODE, codes_of
 from steelyard.tables.grades import ATTEMPTED
 from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_keys
 from steelyard.voting.pools.label_conflicts import LabelConflicts
-from steelyard.voting.pools.pool import LabelledPool, Origin, Pool
+from steelyard.voting.pools.origin import Origin
+from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.scores import checked_scores
 from steelyard.voting.pools.similarity import Similarity
 

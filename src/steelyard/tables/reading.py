@@ -17,7 +17,7 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError, LabelError, TableError
 from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, how_read_expressions, token_column, token_expression
-from steelyard.tables.compared_texts import compared_columns
+from steelyard.tables.compared_texts import compared_columns, in_memory
 from steelyard.tables.duplicates import RepeatedRows, with_codes
 from steelyard.tables.grades import attempted_columns
 from steelyard.tables.labels import LABELLED_ROWS, check_golds, label_expression
@@ -31,7 +31,8 @@ from steelyard.tables.sources.file_checks import name_in_errors, reading
 from steelyard.tables.table_answers import TEXT_ROWS, evidence_of, settle_placeholders, text_expression
 from steelyard.tables.vote_warnings import single_responses
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
-from steelyard.voting.pools.pool import Origin, Pool
+from steelyard.voting.pools.origin import Origin
+from steelyard.voting.pools.pool import Pool
 from steelyard.voting.pools.scores import ScoreRangeError
 
 
@@ -77,7 +78,7 @@ def read(
         table, score=score, source=source, tokens=tokens, texts=texts, rename=rename, layout=layout, answers=answers,
         labels=labels, need_score=need_score, progress=progress,
     )  # fmt: skip
-    return join(list(pools))
+    return join(in_memory(pools))
 
 
 def pools_of(

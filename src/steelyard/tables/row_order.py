@@ -20,7 +20,8 @@ from steelyard.tables.columns import CUT, LAST
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.label_conflicts import LabelConflicts
-from steelyard.voting.pools.pool import Origin, Pool
+from steelyard.voting.pools.origin import Origin
+from steelyard.voting.pools.pool import Pool
 
 BATCH = 100_000  # rows
 KEYS = ("question", "sample", "source")

@@ -31,7 +31,7 @@ from steelyard.voting.methods import load, method_class, method_names
 from steelyard.voting.methods.base.calibration_checks import too_many
 from steelyard.voting.methods.base.configured import clone
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.pools.pool import Origin
+from steelyard.voting.pools.origin import Origin
 
 
 class VoteDetails(NamedTuple):

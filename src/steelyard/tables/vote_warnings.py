@@ -15,7 +15,7 @@ from steelyard.tables.writing import VERDICTS
 from steelyard.voting.methods.base.calibration_checks import listed
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Ints
-from steelyard.voting.pools.pool import Origin
+from steelyard.voting.pools.origin import Origin
 
 NAMED = 4  # columns in a message
 MOSTLY = 0.95  # share of questions in a question file that are unique; published sets may repeat some

@@ -6,7 +6,7 @@
 - Negative totals are fine: argmax is argmax. A lone answer wins whatever its weight.
 - Ties: higher total score (a missing score counts as the question's mean), then more votes,
   then the answer seen first. Best-of-n has used the scores already and passes over them (`by_score=False`).
-- In a pool with a similarity (pools/similarity.py) a weight also counts for similar answers, as much as they are alike:
+- In a pool with a similarity (pools/similarity.py) a weight also counts for similar answers, by their similarity:
 
     winner(question) = argmax over answers k of  sum over responses i of  w_i K(k, answer of i)
 """

@@ -23,7 +23,6 @@ from steelyard.answers.extract import extract_answer, kind_of
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.sampling.ask.ask_verifier import Verified
 from steelyard.sampling.ask.sample_stream import Draw
-from steelyard.sampling.ask.similar_groups import leader_of_each, support
 from steelyard.sampling.llm.completion_json import Choice
 from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.cascade_walk import Standing
@@ -32,8 +31,8 @@ from steelyard.tables.score_columns import NO_SCORE
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.response_losses import response_losses
 from steelyard.voting.pools.pool import Pool
-from steelyard.voting.pools.similarity import Similarity
-from steelyard.voting.tally import answer_totals
+from steelyard.voting.pools.similarity import Similarity, group_leaders
+from steelyard.voting.tally import answer_totals, smoothed
 
 SCORE = "self_logprob"
 COPY = "logprob"
@@ -74,7 +73,7 @@ class AnswerTotal(NamedTuple):
 class Outcome:
     """The verdict on a question (None = no readable answer), the answers by weight and the votes.
 
-    The answers of free text are groups of similar responses, each with the text of its leader (similar_groups.py).
+    The answers of free text are groups of similar responses, each with the text of its leader.
 
     `confidence` is the probability that the verdict is correct, None where the method learned none; `none_correct` the
     probability that no answer is correct, where the method has one for each answer.
@@ -155,8 +154,10 @@ def _similar_outcome(pool: Pool, similarity: Similarity, voter: Method, entered:
     """Vote on free text; each response counts for the leader of its group, and only the verdict has a probability."""
     weights, verdict = voter.weights(pool).tolist(), voter.predict(pool)
     names, codes, best = list(pool.names), pool.answer.tolist(), int(verdict.code[0])
-    total = support(pool, voter, answer_totals(pool, weights)[0])
-    leaders = [] if best < 0 else leader_of_each(similarity.block(0, len(names)), total, best)
+    total = answer_totals(pool, weights)[0]
+    total = total if voter.counts_similar else smoothed(pool, total)
+    order = [best, *np.argsort(-total, kind="stable").tolist()]  # the verdict leads the first group
+    leaders = [] if best < 0 else group_leaders(similarity.block(0, len(names)), order).tolist()
     votes = Counter(leaders[code] for code in codes if code >= 0)
     groups = sorted(votes, key=lambda code: (code != best, -total[code], -votes[code]))
     return Outcome(

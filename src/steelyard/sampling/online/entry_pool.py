@@ -14,7 +14,8 @@ from steelyard.foundation.errors import ColumnError
 from steelyard.sampling.online.cascade_walk import Entry
 from steelyard.sampling.online.similar_texts import SimilarTexts
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.pools.pool import Origin, Pool
+from steelyard.voting.pools.origin import Origin
+from steelyard.voting.pools.pool import Pool
 from steelyard.voting.pools.similarity import Similarity
 
 QUESTION = pl.Series("question", ["ballot"])

@@ -140,7 +140,7 @@ class AnswerSums:
 
     offsets: Ints  # [Q] where each question's answers begin
     given: Ints  # [places] responses that gave it
-    n: NDArray[Any]  # [places] its votes: those responses, and similar ones as far as they are alike
+    n: NDArray[Any]  # [places] its votes: those responses, and similar ones by their similarity
     score_sum: NDArray[np.float64]  # summed scores
     logit_sum: NDArray[np.float64]  # summed logits
     logit_max: NDArray[np.float64]  # highest logit

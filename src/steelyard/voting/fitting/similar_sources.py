@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 
 from steelyard.voting.fitting.conditional_logit import log_likelihood
 from steelyard.voting.fitting.solvers import Vector, maximise, ridge
-from steelyard.voting.fitting.source_votes import SourceVotes
+from steelyard.voting.fitting.source_votes import SourceVotes, looked_at
 from steelyard.voting.pools.arrays import Bools, Ints
+from steelyard.voting.tally import quantize
 
 PENALTY = 3.0
 AGREEMENT = 10.0  # labelled questions that the agreement counts as
 ROUNDS = 30
 SETTLED = 1e-6
-MOST_QUESTIONS = 2000  # of a pool, from which weights are learned
 SHOWN = 3.0  # log-likelihood that the weights must gain on chance
 SCALE, FIRM = 5.0, 0.01  # what c is drawn to, and how firmly
 FEW = 12  # voices; with fewer none is left out unless the labels say so
@@ -60,10 +60,7 @@ class SourceSimilarities:
         """Compare the answers of a pool, or of some of its questions if there are very many, with every voice."""
         from steelyard.voting import kernels
 
-        if votes.pool.n_questions > MOST_QUESTIONS:
-            by_id = np.argsort(votes.pool.rank)
-            chosen = by_id[np.linspace(0, len(by_id) - 1, MOST_QUESTIONS).astype(np.int64)]
-            votes = votes.take(chosen)
+        votes = votes.take(looked_at(votes.pool, votes.voices))
         pool, alike = votes.pool, votes.pool.similarity
         if alike is None:
             raise TypeError("these answers have no similarity")
@@ -93,7 +90,7 @@ class SourceSimilarities:
         for _ in range(ROUNDS):
             total = self.x @ w
             for v in range(len(w)):
-                others = np.where(self.own[:, v], -np.inf, total - self.x[:, v] * w[v])
+                others = np.where(self.own[:, v], -np.inf, quantize(total - self.x[:, v] * w[v]))  # ties on any CPU
                 agreement[v] = (self.x[self._largest(others), v] * asked[:, v]).sum() / max(1, asked[:, v].sum())
             settled, w = w, above(agreement)
             if np.abs(w - settled).max(initial=0.0) < SETTLED:

@@ -43,8 +43,8 @@ def tally_similar(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Decide every question as `tally` does, with what similar answers add if `spread`.
 
-    `votes` are the responses that are alike the winner, `support` is the sum of their similarities, and `margin` is the
-    lead over the best answer that is not alike. Returns whether every total is finite.
+    `votes` are the responses that are like the winner, `support` is the sum of all similarities to it, and `margin` is
+    the lead over the best answer that is not like it. Returns whether every total is finite.
     """
     widest = 1
     for q in range(len(width)):
@@ -107,9 +107,9 @@ def tally_similar(  # type: ignore[no-untyped-def]
 
 @compiled
 def similar_rivals(starts, width, answer, block, values, alike, k, code, rival):  # type: ignore[no-untyped-def]
-    """Fill rival[q, i] with the most votes of any answer that is not alike code[q, i], after k[i] responses; k rises.
+    """Fill rival[q, i] with the most votes of any answer that is not like code[q, i], after k[i] responses; k rises.
 
-    The votes of an answer are the responses that are alike it.
+    The votes of an answer are the responses that are like it.
     """
     widest = 1
     for q in range(len(width)):

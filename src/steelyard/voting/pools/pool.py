@@ -29,27 +29,9 @@ from steelyard.voting.pools.arrays import (
 )
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.notebook import html_facts
+from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.scores import checked_scores, mean_score
 from steelyard.voting.pools.similarity import Similarity
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a pool came from, as a plan records and compares it."""
-
-    score: str | None = None
-    llm: str | None = None
-    file: str | None = None
-    parts: tuple[str, ...] = ()  # the names of several scores read together
-    llms: tuple[str, ...] = ()  # the names of several LLMs whose responses stand together
-    source: str | None = None  # the column that names the source of each response
-    llm_column: str | None = None  # the column with the names of the LLMs
-    score_columns: tuple[str, ...] = ()  # columns that look like scores, read or not
-    single: str = ""  # where every question has one response: what is wrong with that, and what to do
-    answers: str | None = None  # the kind of answers they were read as
-    rename: tuple[tuple[str, str], ...] = ()  # columns that were given our names
-    split_from: int | None = None  # how many questions there were before `split`
-    tokens: str | None = None  # the column that `Pool.tokens` was read from; `response`: estimated from its length
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +57,7 @@ class Pool:
     tokens: Floats | None = None  # [R] tokens of each response, NaN = unknown; None: not read
     asked: Bools | None = None  # [R] which scores the verifier was asked for; None: all. A score not asked is NaN too
     text: Ints | None = None  # [R] equal numbers within a question: the same text; None: texts were not read
-    similarity: Similarity | None = None  # how alike the answers of a question are; None: only equal ones count
+    similarity: Similarity | None = None  # of the answers of a question; None: only equal ones count
 
     @staticmethod
     def from_arrays(

@@ -1,4 +1,4 @@
-"""How alike the answers of a question are, for a vote among responses that are similar but not equal.
+"""How similar the answers of a question are, for a vote among responses that are similar but not equal.
 
     U(y) = sum over responses i of  w_i K(y, y_i)        the response with the largest U wins
 
@@ -8,6 +8,7 @@ answers and 0 for all others; there U is the sum of the weights of an answer.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,18 +46,12 @@ class Similarity:
         return self.values[self.begin[q] : self.begin[q] + width**2].reshape(width, width)
 
     def leaders(self, width: Ints) -> Ints:
-        """Group like answers: return the first answer that each is alike, question by question in the order of codes.
+        """Group similar answers: return the leader of each, question by question in the order of the codes.
 
         >>> Similarity(np.array([1, 0.7, 0, 0.7, 1, 0.2, 0, 0.2, 1], np.float32), np.array([0])).leaders(np.array([3]))
         array([0, 0, 2])
         """
-        groups = []
-        for q, size in enumerate(width.tolist()):
-            leader = np.arange(size)
-            for k, row in enumerate(self.block(q, size)):
-                first = np.flatnonzero((row[:k] >= ALIKE) & (leader[:k] == np.arange(k)))
-                leader[k] = first[0] if len(first) else k
-            groups.append(leader)
+        groups = [group_leaders(self.block(q, size), range(size)) for q, size in enumerate(width.tolist())]
         return np.concatenate([*groups, np.empty(0, np.int64)])
 
     @classmethod
@@ -65,3 +60,16 @@ class Similarity:
         offsets = np.cumsum([0, *(len(part.values) for part in parts)])
         begin = [part.begin + offset for part, offset in zip(parts, offsets, strict=False)]
         return cls(np.concatenate([part.values for part in parts]), np.concatenate(begin))
+
+
+def group_leaders(block: NDArray[np.float32], order: Iterable[int]) -> Ints:
+    """Return the leader of each answer of a question; those that come first in the order lead the answers like them.
+
+    >>> group_leaders(np.array([[1, 0, 0.5], [0, 1, 0.6], [0.5, 0.6, 1]]), [0, 2, 1])
+    array([0, 1, 0])
+    """
+    leaders = np.full(len(block), -1)
+    for k in order:
+        if leaders[k] < 0:
+            leaders[(leaders < 0) & (block[k] >= ALIKE)] = k
+    return leaders

@@ -41,7 +41,7 @@ class Verdicts:
     total: NDArray[np.float64]  # [Q] the winner's summed weight
     margin: NDArray[np.float64]  # [Q]
     positive: NDArray[np.float64]  # [Q] positive totals of all answers together
-    votes: Ints  # [Q] responses that gave the winning answer, or one that is alike
+    votes: Ints  # [Q] responses that gave the winning answer, or one like it
     cast: Ints  # [Q] responses with a readable answer
     p_correct: NDArray[np.float64] | None = None  # [Q] learned probability that the verdict is right
     support: NDArray[np.float64] | None = None  # [Q] summed similarity of all responses to the winner; None: the votes
