@@ -93,7 +93,8 @@ def test_the_answer_and_its_figures_are_the_librarys(made: dict[str, Path]) -> N
         assert found["calibrated", n] == pytest.approx(curves.accuracy[i, 1], abs=1e-5)
     saved = sy.evaluation.compute_to_match(curves, "calibrated", "majority")
     assert saved.samples is not None
-    assert f"with about {saved.samples:.0f} samples ({100 * (saved.fraction or 0):.1f} %" in words
+    match = f"About {saved.samples:.0f} of its samples match majority vote with {saved.n}"
+    assert f"{match} ({100 * (saved.fraction or 0):.1f} %" in words
 
 
 def test_the_ballots_are_the_librarys(made: dict[str, Path]) -> None:

@@ -112,7 +112,7 @@ def _cards(s: Summary) -> list[str]:
             cards.append(card(points(gain), "points", reach, outcome(gain)))
     if match := s.match.get("majority"):
         low, high = (share_of(end) for end in (match.fraction_low, match.fraction_high))
-        note = f"of the samples reach what majority vote needs all {s.n} for (95 %: {low} to {high})"
+        note = f"of the samples match majority vote with all {s.n} (95 %: {low} to {high})"
         value, _, unit = share_of(match.fraction).partition(" ")
         cards.append(card(value, unit, note, ""))
     return cards

@@ -89,12 +89,12 @@ def answer(s: Summary) -> list[str]:
 
 def saving(s: Summary, match: ComputeToMatch) -> str:
     """What the gain is worth in samples, or why nothing should be counted on."""
-    goal = f"the accuracy of {named(match.baseline)} with {match.n}"
+    goal = f"{named(match.baseline)} with {match.n}"
     if match.samples is None:
-        return f"It never reaches {goal} samples, so it saves none."
-    about = f"It reaches {goal} with about {match.samples:.0f} samples ({percent(match.fraction or 0)} %"
+        return f"No number of its samples up to {match.n} matches {goal}, so it saves none."
+    about = f"About {match.samples:.0f} of its samples match {goal} ({percent(match.fraction or 0)} %"
     if match.high is None or match.high >= match.n:
-        never = f"in {percent(1 - match.reached)} % of the bootstrap draws it never does"
+        never = f"in {percent(1 - match.reached)} % of the bootstrap draws no number does"
         why = never if match.reached < 1 else "the interval reaches up to all of them"
         return f"{about}), but {why}: do not count on a saving."
     pays = match.break_even(s.cal_samples) if s.learns else None
