@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,15 @@ FRAMES: dict[str, Callable[[], pd.DataFrame]] = {
 
 
 @pytest.fixture(params=[True, False], ids=["with pyarrow", "without pyarrow"])
-def _pyarrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not request.param:  # polars looks for it once, when it is imported
-        monkeypatch.setattr("polars._utils.construction.dataframe._PYARROW_AVAILABLE", False)
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
+def _pyarrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    if request.param:
+        yield
+        return
+    # polars looks for it once, when it is imported, and so does pandas, whose strings would then be Arrow's
+    monkeypatch.setattr("polars._utils.construction.dataframe._PYARROW_AVAILABLE", False)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pd.option_context("mode.string_storage", "python"):
+        yield
 
 
 @pytest.mark.usefixtures("_pyarrow")
