@@ -67,7 +67,7 @@ def make_run(folder: Path, questions: int) -> int:
     table = pl.DataFrame({"question": [f"q{i}" for i in range(questions)], "prompt": prompts})
     placed = with_parts(table, PARTS)
     run = PartedRun.start(folder, Manifest(fingerprint(table), "m", SAMPLES), placed, parts_of(placed, PARTS))
-    for part in run.wanted:
+    for part in run.nonempty_parts:
         mine = run.questions(part).drop("place")
         with Run.start(folder / part.name, Manifest(part.sha256, "m", SAMPLES), mine) as opened:
             for question in mine["question"]:

@@ -52,7 +52,7 @@ def make_run(folder: Path, responses: int, parts: int) -> None:
     placed = with_parts(questions, parts)
     manifest = Manifest(fingerprint(questions), "m", SAMPLES)
     run = PartedRun.start(folder, manifest, placed, parts_of(placed, parts))
-    for part in run.wanted:
+    for part in run.nonempty_parts:
         mine = run.questions(part).drop("place")
         with Run.start(folder / part.name, Manifest(part.sha256, "m", SAMPLES), mine) as opened:
             for question in mine["question"]:

@@ -60,9 +60,9 @@ def ours(url: str, prompts: list[str], folder: Path) -> None:
     with Run.start(folder, Manifest("0", PLAN.model, PLAN.n), questions) as run:
         job = Generate(Share(run), Address(url), PLAN, read_template("plain"), how, url)
         job.note(ABLE)
-        standing = asyncio.run(job.work())
-        if standing.done != len(prompts):
-            raise AssertionError(f"{standing.done} of {len(prompts)} samples")
+        state = asyncio.run(job.work())
+        if state.done != len(prompts):
+            raise AssertionError(f"{state.done} of {len(prompts)} samples")
 
 
 def timed(task: Any) -> tuple[float, float]:

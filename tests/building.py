@@ -24,8 +24,9 @@ def labelled(source: Any, **options: Any) -> sy.LabelledPool:
 
 
 def without_sources() -> list[str]:
-    """The methods that make something of a pool that does not know who said what."""
-    return [name for name in sy.method_names() if not sy.method_class(name).weighs_sources]
+    """The methods that `evaluate` measures by default on a pool without sources."""
+    kinds = {name: sy.method_class(name) for name in sy.method_names()}
+    return [name for name, kind in kinds.items() if not (kind.weighs_sources or kind.only_by_name)]
 
 
 def make(rows: list[tuple[int, int, float, bool]]) -> sy.LabelledPool:

@@ -17,7 +17,7 @@ def main() -> None:
     plan_stopping(pool, sy.CalibratedVote(), samples=4, resamples=2)
     for precision in (pl.Float32, pl.Float64):
         labelled = sy.read_labelled(table.with_columns(pl.col("score").cast(precision)))
-        for method in (sy.VanillaVote(), sy.BestOfN()):
+        for method in (sy.VanillaVote(), sy.BestOfN(), sy.method_class("borda")()):
             method.predict(labelled.unlabelled())
     named = sy.read_labelled(table.with_columns(("llm-" + pl.col("sample").cast(str)).alias("llm")), source="llm")
     for learned in (sy.CommitteeVote(), sy.ConsensusVote()):

@@ -65,4 +65,4 @@ def test_one_question_is_grouped_as_a_table_is() -> None:
     with sy.Ballot(plan, answers="text") as ballot:
         for answer in ("Paris", "It was Paris.", "Rome"):
             ballot.add(answer)
-        assert (ballot.standing.verdict, ballot.standing.votes) == ("Paris", 2)
+        assert (ballot.state.verdict, ballot.state.votes) == ("Paris", 2)

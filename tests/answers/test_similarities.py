@@ -24,7 +24,7 @@ from steelyard.answers.similarities.similarity import (
     number_features,
     similarity_blocks,
 )
-from steelyard.answers.words import _mark, _word
+from steelyard.answers.words import _MINUS, _ZEROS, _mark, _word
 from steelyard.foundation.errors import SettingError
 from steelyard.voting import kernels
 from steelyard.voting.kernels.compilation import plain
@@ -257,7 +257,9 @@ def test_hostile_text_has_few_features_before_the_test_times_out(name: str, text
 
 
 def test_patterns_that_are_compiled_when_needed_are_linear() -> None:
-    assert [ambiguous(pattern) for pattern in (_mark(), _word(""), _word("|" + _mark().pattern))] == [None] * 3
+    marks = "|" + _mark().pattern
+    words = [_word(each, minus) for each in ("", marks) for minus in ("", _MINUS.pattern)]
+    assert [ambiguous(pattern) for pattern in (_mark(), _MINUS, _ZEROS, *words)] == [None] * 7
 
 
 def test_only_the_first_features_count() -> None:
@@ -338,3 +340,22 @@ def test_the_verb_lists_every_similarity_with_its_summary() -> None:
     for name in NAMES:
         assert f"{name} " in done.out
         assert find_similarity(name).summary in done.out
+
+
+@pytest.mark.parametrize("name", ["tokens", "characters"])
+@pytest.mark.parametrize(
+    ("a", "b", "equal"),
+    [
+        ("It is -5.", "It is 5.", False),
+        ("It is −5.", "It is -5.", True),
+        ("a loss of (-$5)", "a loss of -5", True),
+        ("It costs $5.", "It costs 5.", True),
+        ("3.0 km", "3 km", True),
+        ("version 3.10", "version 3.1", False),
+        ("from 2-5", "from 2 5", True),
+    ],
+)
+def test_a_number_has_its_sign_but_no_currency_and_no_zeros_alone_after_its_point(
+    name: str, a: str, b: str, equal: bool
+) -> None:
+    assert bool(find_similarity(name).matrix([a, b], None)[0, 1] == 1) is equal

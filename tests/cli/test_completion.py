@@ -36,7 +36,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, line: str) -> list[str]:
         ("steelyard vote --pl", ["--plan"]),
         ("steelyard fit t.parquet --method lo", ["logit"]),
         ("steelyard evaluate t.parquet --method majority,pl", ["majority,platt"]),
-        ("steelyard methods best", ["best-of-n"]),
+        ("steelyard methods best", ["best-of-majority", "best-of-n"]),
         ("steelyard vote t.parquet --answers yes", ["yes-no"]),
         ("steelyard vote t.parquet --layout lm", ["lm-eval"]),
         ("steelyard generate q.jsonl --prompt pl", ["plain"]),

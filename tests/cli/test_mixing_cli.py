@@ -17,7 +17,8 @@ from tests.voting.fitting.test_mixing import read, table
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("mixing") / "responses.parquet"
-    sy.write(table(gone=pl.lit(None, pl.Float64), flat=pl.lit(0.7), raw=8 * pl.col("other") - 3), path)
+    huge = pl.when(pl.row_index() == 3).then(float("inf")).otherwise("other")
+    sy.write(table(gone=pl.lit(None, pl.Float64), flat=pl.lit(0.7), raw=8 * pl.col("other") - 3, huge=huge), path)
     return path
 
 
@@ -65,6 +66,14 @@ def test_vote_without_a_plan_reads_the_mean(file: Path, method: str) -> None:
     assert done.code == 0, done.err
 
 
+def test_a_vote_reports_a_score_without_any_value(file: Path, plan: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.parquet"
+    pl.read_parquet(file).with_columns(other=pl.lit(None, pl.Float64)).write_parquet(empty)
+    done = steelyard("vote", empty, "--plan", plan, "-o", tmp_path / "verdicts.parquet")
+    assert "other has no value in this table: the other scores vote without it" in done.err
+    assert "has no value" not in steelyard("vote", file, "--plan", plan, "-o", tmp_path / "verdicts.parquet").err
+
+
 def test_evaluate_and_compare_mix(file: Path) -> None:
     done = steelyard("evaluate", file, "--score", "good+other", "--resamples", 1, "--json")
     assert done.code == 0, done.err
@@ -99,8 +108,51 @@ WRONG: list[tuple[str, str]] = [
     ("+", "is empty"),
     ("none+good", "'none' is combined with scores"),
     ("gone+good", "every score of 'gone' is missing: leave it out of --score gone+good"),
-    ("raw+good", "if logits, read them with --score 'good+sigmoid(raw)'"),
+    ("raw", "if logits, read them with --score 'sigmoid(raw)'"),
+    ("huge+good", "huge contains infinite values"),
+    ("god*", "no score column matches 'god*': did you mean 'good'"),
+    ("corr*", "no score column matches 'corr*'"),
+    ("ste*:mni+other", "unknown step reducer 'mni' in 'steps:mni': did you mean 'min'"),
 ]
+
+
+def test_scores_on_any_scale_are_mixed_by_ranks_and_the_plan_keeps_them(file: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    fitted = steelyard("fit", file, "--score", "raw+good", "-o", plan)
+    assert fitted.code == 0, fitted.err
+    assert "raw (-3 to" in fitted.err
+    assert "mixed by their ranks: among the calibration responses" in fitted.err
+    assert "ranks among the calibration responses of 2 scores" in fitted.out + fitted.err
+    assert len(json.loads(plan.read_text())["mix"]["ranks"]) == 2
+    voted = steelyard("vote", file, "--plan", plan, "-o", tmp_path / "v.parquet")
+    assert voted.code == 0, voted.err
+
+
+@pytest.mark.parametrize("method", ["vanilla", "best-of-n", "majority"])
+def test_scores_on_any_scale_need_no_plan(file: Path, method: str) -> None:
+    assert steelyard("vote", file, "--method", method, "--score", "raw+good").code == 0
+
+
+@pytest.mark.parametrize("verb", ["fit", "evaluate", "vote", "report", "compare"])
+def test_every_verb_takes_a_pattern(file: Path, verb: str, tmp_path: Path) -> None:
+    words = {
+        "fit": ("fit", file, "-o", tmp_path / "p.json"),
+        "evaluate": ("evaluate", file, "--resamples", 1),
+        "vote": ("vote", file, "--method", "vanilla"),
+        "report": ("report", file, "-o", tmp_path / "r.html"),
+        "compare": ("compare", "calibrated", "vanilla", "--on", file),
+    }[verb]
+    done = steelyard(*words, "--score", "[go]*[dr]")
+    assert done.code == 0, done.err
+
+
+def test_a_plan_takes_the_pattern_it_was_fitted_with(file: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    assert steelyard("fit", file, "--score", "ste*+good", "-o", plan).code == 0
+    reducers = ["steps:last", "steps:mean", "steps:min", "steps:prod"]
+    assert json.loads(plan.read_text())["mix"]["parts"] == ["good", *reducers]
+    assert steelyard("vote", file, "--plan", plan, "--score", "ste*+good").code == 0
+    assert "fitted on the score" in steelyard("vote", file, "--plan", plan, "--score", "ste*+other").err
 
 
 @pytest.mark.parametrize("verb", ["fit", "evaluate"])

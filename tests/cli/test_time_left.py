@@ -71,7 +71,7 @@ def test_short_work_says_nothing(clock: Clock, capsys: pytest.CaptureFixture[str
 
 
 def test_sampling_says_its_length_after_the_first_batches(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    job = Progress(wanted=1000, there=0, began=clock.now)
+    job = Progress(requested=1000, there=0, began=clock.now)
     with progress_display.live("Sampling") as told:
         told(job)
         clock.now += 4
@@ -81,7 +81,7 @@ def test_sampling_says_its_length_after_the_first_batches(clock: Clock, capsys: 
 
 
 def test_the_time_in_which_workers_load_a_model_is_no_pace(clock: Clock) -> None:
-    job = Progress(wanted=1000, there=0, began=clock.now)
+    job = Progress(requested=1000, there=0, began=clock.now)
     for seconds, done in ((100, 10), (2, 30), (2, 50)):
         clock.now += seconds
         job.done = done

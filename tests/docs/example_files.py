@@ -72,9 +72,9 @@ def graded(folder: Path, name: str = "graded.jsonl", *, labels: bool = True) -> 
     (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def bundled_questions(folder: Path) -> None:
-    (folder / "examples").mkdir()
-    shutil.copy(ROOT / "examples" / "questions.jsonl", folder / "examples")
+def bundled(folder: Path, name: str) -> None:
+    (folder / "examples").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "examples" / name, folder / "examples")
 
 
 def plan(folder: Path, method: str = "logit", name: str = "plan.json") -> None:
@@ -95,7 +95,8 @@ FILES: dict[str, Callable[[Path], object]] = {
     "responses/*.parquet": response_parts,
     "responses.jsonl": choices,
     "questions.jsonl": lambda folder: ask_for(folder, 40),
-    "examples/questions.jsonl": bundled_questions,
+    "examples/questions.jsonl": lambda folder: bundled(folder, "questions.jsonl"),
+    "examples/graded.jsonl": lambda folder: bundled(folder, "graded.jsonl"),
     "plan.json": plan,
     "graded.jsonl": graded,
     "criteria.txt": lambda folder: (folder / "criteria.txt").write_text("It is correct."),

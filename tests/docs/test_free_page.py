@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from docs.free.__main__ import HERE
+from docs.free.example import FILE, lines
 from docs.free.measuring import LABELS, cut, questions_pool, split
 from docs.free.page import picture, stored, text
 from tests.docs.example_files import graded
@@ -48,3 +49,7 @@ def test_no_label_is_taken_from_a_test_question(tmp_path: Path) -> None:
     hard = cut(pool)
     assert hard.similarity is not None
     assert set(hard.similarity.values.tolist()) == {0.0, 1.0}
+
+
+def test_the_example_file_is_made_by_its_script() -> None:
+    assert FILE.read_text() == lines()

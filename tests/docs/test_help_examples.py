@@ -16,6 +16,7 @@ EXAMPLE = re.compile(r"Example(?: \([^)]*\))?: (.+)")
 EXAMPLES = {verb: (command.epilog or "").split("\n\n") for verb, command in commands().items()}
 SKIPPED = {
     "steelyard demo -o demo": "run by tests/cli/test_cli.py",
+    "steelyard leaderboard": "minutes; the same on files is run",
     "steelyard reproduce all --quick -o reproduction": "run by tests/evaluation/paper/test_files.py",
     "steelyard reproduce table1 fig-offset": "minutes; run by make reproduction",
     "steelyard score run --verifier qwen-prm --local": "downloads a model of 7B",

@@ -31,6 +31,10 @@ SKIPPED = {
         "kubectl create": "needs a cluster",
         "kubectl apply": "needs a cluster; tests/deploy/test_containers.py starts what the manifest starts",
     },
+    "docs/free.md": {
+        "steelyard score graded.jsonl --verifier same-meaning": "run by tests/sampling/jobs/test_score_meaning.py",
+        "steelyard vote graded.scored --answers free:judged": "run by tests/sampling/jobs/test_score_meaning.py",
+    },
     "docs/gateway.md": {"steelyard fit kept": "run by tests/gateway/test_feedback.py"},
     "docs/grid.md": {"steelyard evaluate grid:": "an example of steelyard grid --help"},
     "docs/layouts-reference.md": {
@@ -41,7 +45,18 @@ SKIPPED = {
         "steelyard evaluate logs": "too few questions to calibrate in the sample; test_golden.py reads it",
         "steelyard evaluate outputs": "too few questions to calibrate in the sample; test_golden.py reads it",
     },
+    "docs/leaderboard.md": {
+        "steelyard leaderboard": "minutes; on files it is an example of steelyard leaderboard --help",
+        "python -m docs.leaderboard": "needs tables that are not part of the repository",
+    },
+    "docs/mixing.md": {
+        "steelyard evaluate solutions": "run by tests/cli/test_mixing_cli.py",
+        "steelyard fit": "run by tests/cli/test_mixing_cli.py",
+    },
     "docs/runs.md": {"KILLS=200": "takes an hour"},
+    "docs/sample-committees.md": {
+        "python -m docs.sample_committees": "needs tables that are not part of the repository"
+    },
     "docs/scale.md": {
         "export RAY_AUTH_MODE": "needs Ray",
         "ray get-auth-token": "needs Ray",

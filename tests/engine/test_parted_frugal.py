@@ -78,7 +78,7 @@ def test_the_parts_of_a_run_are_asked_for_what_one_run_is_asked_for(
     assert questions_asked(server) == once + once
     ours, theirs = json.loads(done.out), json.loads(alone.out)
     assert {**ours, "run": "", "found": ""} == {**theirs, "run": "", "found": ""}
-    assert ours["not_asked"] > 0
+    assert ours["not_scored"] > 0
     assert_frame_equal(table(run), table(plain))
     vote_parts(run, tmp_path / "verdicts", Here(), plan=plan)
     whole = sy.vote(plain, plan).sort("question")
@@ -106,12 +106,12 @@ def test_status_and_report_add_up_what_was_asked_and_saved(tmp_path: Path, serve
     assert (bills[0]["finished"], ours["bills"][COLUMN]["seconds"] > 0) == (True, True)
     assert ours["verifiers"][COLUMN] == theirs["verifiers"][COLUMN]
     shown = steelyard("status", run, "--price-response", 0.5).out
-    for said in ("not asked", "were read", "tokens of responses", "seconds of the verifier", "money: "):
+    for said in ("not scored", "were read", "tokens of responses", "seconds of the verifier", "money: "):
         assert said in shown
     done = steelyard("report", run, "--score", COLUMN, "-o", tmp_path / "report.html", "--price-response", 0.5)
     assert done.code == 0, done.err
     page = (tmp_path / "report.html").read_text()
-    assert "No score that was not asked could change a verdict of this plan." in page
+    assert "No score that was not requested could change a verdict of this plan." in page
     assert f"{bills[0]['read']:,} of" in page
 
 
@@ -129,12 +129,12 @@ def test_a_command_that_was_stopped_goes_on_and_the_status_says_that_it_is_not_f
     with pytest.raises(KeyboardInterrupt):
         score_parts(run, "p-true", engine="ray", **how)
     bill = sy.status(run)["bills"][COLUMN]
-    assert (bill["finished"], bill["read"] + bill["not_asked"]) == (False, 48)
+    assert (bill["finished"], bill["read"] + bill["not_scored"]) == (False, 48)
     sy.read(run, score=COLUMN)
     begun = pl.read_parquet(run / "table.parquet")
     left = begun.filter(pl.col("question").is_in(_questions(run, 2)) & (pl.col("sample") < 8))
-    assert not any(left[f"{COLUMN}:asked"]), "what was not begun was not asked, and is not missing"
-    first = PartedRun.read(run).wanted[0].name
+    assert not any(left[f"{COLUMN}:scored"]), "what was not begun was not asked, and is not missing"
+    first = PartedRun.read(run).nonempty_parts[0].name
     lines = (run / first / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (run / first / "journal.jsonl").write_bytes(b"".join(lines[:-3]))  # killed in the last round
     for name in ("table.parquet", "table.json", f"{first}/table.parquet", f"{first}/table.json"):
@@ -151,7 +151,7 @@ def test_a_command_that_was_stopped_goes_on_and_the_status_says_that_it_is_not_f
 def _questions(run: Path, after: int) -> list[str]:
     """The questions of the parts that a worker has not come to."""
     parted = PartedRun.read(run)
-    return [question for part in parted.wanted[after:] for question in parted.questions(part)["question"]]
+    return [question for part in parted.nonempty_parts[after:] for question in parted.questions(part)["question"]]
 
 
 def test_another_rule_goes_on_from_the_scores_that_are_there_and_says_so_as_in_one_run(

@@ -67,11 +67,12 @@ def test_the_scores_of_all_parts_are_those_of_one_run_and_nothing_is_scored_twic
     assert "tokens/s" in log
 
 
-def test_comparisons_of_all_parts_are_those_of_one_run(runs: tuple[Path, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("verifier", ["judge-pairwise", "same-meaning"])
+def test_comparisons_of_all_parts_are_those_of_one_run(runs: tuple[Path, Path], tmp_path: Path, verifier: str) -> None:
     results = []
     with fault_verifier(tmp_path) as server:
         for run, words in zip(runs, ((), ENGINE), strict=True):
-            judge = ("--verifier", "judge-pairwise", "--upstream", f"{server.url}/v1", "--model", "good", "--json")
+            judge = ("--verifier", verifier, "--upstream", f"{server.url}/v1", "--model", "good", "--json")
             done = steelyard("score", run, *judge, *words)
             assert done.code == 0, done.err
             results.append({name: json.loads(done.out)[name] for name in ("new", "comparisons", "ties", "unreadable")})
@@ -103,7 +104,7 @@ def test_a_worker_keeps_the_model_it_has_loaded(monkeypatch: pytest.MonkeyPatch)
 
     class Model:
         def __init__(self) -> None:
-            self.found: dict[str, Any] = {}
+            self.detected: dict[str, Any] = {}
 
         async def score(self, items: Iterator[Item]) -> Results:
             for _ in ():

@@ -61,10 +61,10 @@ def test_verdicts_over_parts_are_bit_for_bit_those_over_all_rows(folder: Path, t
     assert sy.vote(folder, tmp_path / "plan.json", **options).sort("question").equals(whole)
 
 
-def asked_on_demand(unread: pl.Expr) -> pl.DataFrame:
+def scored_on_demand(unread: pl.Expr) -> pl.DataFrame:
     """A table of which a verifier has read all but some responses."""
     table = sy.simulate(40, 8, seed=5).with_columns(pl.concat_list("score").alias("prm")).drop("score")
-    return table.with_columns(pl.when(~unread).then("prm").alias("prm"), (~unread).alias("prm:asked"))
+    return table.with_columns(pl.when(~unread).then("prm").alias("prm"), (~unread).alias("prm:scored"))
 
 
 @pytest.mark.parametrize("questions", [["q03"], ["q03", "q17", "q21"], []])
@@ -73,12 +73,12 @@ def test_a_part_does_not_decide_for_itself_whether_the_verifier_was_asked_for_ev
     tmp_path: Path, questions: list[str]
 ) -> None:
     plan = plan_for(tmp_path / "plan.json", "prm", expected=True)
-    table = asked_on_demand(pl.col("question").is_in(questions) & (pl.col("sample") > 1))
+    table = scored_on_demand(pl.col("question").is_in(questions) & (pl.col("sample") > 1))
     partition(table, tmp_path / "parts", 7)
     vote_parts(tmp_path / "parts", tmp_path / "out", Here(), plan=plan)
     whole = sy.vote(table, plan).sort("question")
     assert verdicts(tmp_path / "out").sort("question").equals(whole)
-    assert whole.equals(sy.vote(table.drop("prm:asked"), plan).sort("question")) == (not questions)
+    assert whole.equals(sy.vote(table.drop("prm:scored"), plan).sort("question")) == (not questions)
 
 
 def test_a_part_without_questions_has_a_table_without_verdicts(tmp_path: Path) -> None:
@@ -246,5 +246,5 @@ def test_what_would_put_a_question_into_several_parts_is_refused(tmp_path: Path)
 
 
 def test_one_reason_of_many_parts_is_told_once(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"^5 of 5 parts failed \(part-00000 and 4 more: no score column 'x': There are"):
+    with pytest.raises(RunError, match=r"^5 of 5 parts failed \(part-00000 and 4 more: no score column 'x': there are"):
         vote_parts(folder, tmp_path / "out", Here(), method="vanilla", score="x")

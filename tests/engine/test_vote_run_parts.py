@@ -144,7 +144,7 @@ def unfinished(run: Path) -> Path:
 
 @pytest.mark.filterwarnings("ignore::steelyard.SteelyardWarning")
 def test_parts_that_are_not_finished_are_left_out_with_the_warning_of_one_process(run: Path, tmp_path: Path) -> None:
-    wanted = len(PartedRun.read(run).wanted)
+    wanted = len(PartedRun.read(run).nonempty_parts)
     part = unfinished(run)
     said = f"1 of {wanted} parts are not finished, and their questions are left out"
     with pytest.warns(SteelyardWarning, match=said) as one:

@@ -49,7 +49,7 @@ def test_generate_and_score_make_the_run_of_one_process(upstream: FaultUpstream,
     how: dict[str, Any] = {"upstream": upstream.url, "model": "m", "n": 2}
     sy.generate(questions, tmp_path / "plain", **how)
     made = sy.generate(questions, tmp_path / "run", engine=Here(), parts=3, workers="1:2", **how)
-    assert (made.wanted, made.held) == (10, 10)
+    assert (made.requested, made.held) == (10, 10)
     shares: list[float] = []
     done = sy.score(tmp_path / "run", "logprob", engine=Here(), progress=shares.append)
     assert (done.new, shares[-1]) == (sy.score(tmp_path / "plain", "logprob").new, 1.0)

@@ -168,17 +168,17 @@ def test_too_few_questions_and_oracles_are_refused(both: tuple[Labelled, Labelle
 
 
 def test_the_frontier_is_a_tidy_table_measured_on_the_test_questions(both: tuple[Labelled, Labelled]) -> None:
-    table = sy.evaluation.frontier(*both, budgets=[2, 6], resamples=2, seed=3)
+    table = sy.evaluation.frontier(*both, budgets=[3, 6], resamples=2, seed=3)
     assert table["rule"].to_list() == sorted(sy.evaluation.rule_names()) * 2
     assert table.group_by("budget").agg(pl.col("chosen").sum())["chosen"].to_list() == [1, 1]
     assert (table["low"] <= table["accuracy"]).all()
     assert (table["accuracy"] <= table["high"]).all()
     fixed = table.filter(pl.col("rule") == "fixed")
-    assert fixed["samples"].to_list() == [2, 6]
+    assert fixed["samples"].to_list() == [3, 6]
     assert fixed["gain"].to_list() == [0, 0]
     test = trajectories(sy.CalibratedVote().fit(both[0]), both[1], resamples=2, seed=3)
-    assert fixed["accuracy"].to_list() == pytest.approx([test.fixed(2).mean(), test.fixed(6).mean()])
-    assert table.equals(sy.evaluation.frontier(*both, budgets=[2, 6], resamples=2, seed=3))
+    assert fixed["accuracy"].to_list() == pytest.approx([test.fixed(3).mean(), test.fixed(6).mean()])
+    assert table.equals(sy.evaluation.frontier(*both, budgets=[3, 6], resamples=2, seed=3))
 
 
 def test_samples_needed_lie_within_their_interval_and_stopping_needs_fewer(both: tuple[Labelled, Labelled]) -> None:
@@ -226,7 +226,7 @@ def test_plan_budget_prints_an_aligned_frontier_and_writes_the_rule(file: Path, 
     assert plan.fitted_on_ is not None
     assert plan.fitted_on_.questions == 80
     ballot = sy.Ballot(tmp_path / "plan.json")
-    assert not ballot.standing.stop
+    assert not ballot.state.stop
 
 
 def test_plan_budget_json_is_what_the_library_returns(file: Path) -> None:

@@ -163,7 +163,7 @@ def test_a_budget_is_never_overspent_on_the_calibration_questions_however_little
     search = CascadeFitter(panel, cost, np.arange(60) % 5)
     for budget in np.linspace(0.06, 1.1, 40):
         cascade = search.fit(budget * search.unit)
-        assert (cost * cascade.replay(panel).asked).sum(axis=1).mean() <= budget * search.unit * (1 + 1e-9)
+        assert (cost * cascade.replay(panel).sampled).sum(axis=1).mean() <= budget * search.unit * (1 + 1e-9)
 
 
 def test_tokens_are_counted_or_are_a_quarter_of_the_characters() -> None:
@@ -210,7 +210,7 @@ def test_the_search_measures_the_cost_that_the_plan_has() -> None:
     search = CascadeFitter(panel, cost, np.arange(200) % 5)
     for budget in (0.4, 0.7, 1.2):
         cascade: Cascade = search.fit(budget * search.unit)
-        spent = (cost * cascade.replay(panel).asked).sum(axis=1).mean()
+        spent = (cost * cascade.replay(panel).sampled).sum(axis=1).mean()
         assert spent <= budget * search.unit + 1e-12
 
 

@@ -143,8 +143,8 @@ def test_the_plan_decides_as_it_was_measured(tmp_path: Path) -> None:
     assert (voter.name, voter.fitted_on_ is not None) == (row["method"], True)
     seen = replay(asking_rule("expected"), voter, part.unlabelled())
     assert float(voter.predict(seen).correct(part).mean()) == pytest.approx(row["accuracy"])
-    assert seen.asked is not None
-    assert float(seen.asked.sum() / part.n_questions) == pytest.approx(sum(row["scores"].values()))
+    assert seen.scored is not None
+    assert float(seen.scored.sum() / part.n_questions) == pytest.approx(sum(row["scores"].values()))
 
 
 def test_with_all_that_is_bought_scored_the_better_of_committee_and_calibrated_votes() -> None:

@@ -17,7 +17,7 @@ from steelyard.evaluation.price_table import UnitPrices
 from steelyard.evaluation.spending_strategies import SpendingStrategies, majority_strategy, sizes
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.base_rule import replay
-from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.on_demand.readings import texts_scored
 from tests.building import Labelled, labelled
 from tests.running import steelyard
 
@@ -60,7 +60,7 @@ def test_the_plan_votes_with_what_was_measured(tmp_path: Path) -> None:
     assert voter.fitted_on_ is not None
     assert voter.fitted_on_.n == row["n"]
     asked = replay(asking_rule("expected"), voter, test.first(row["n"]).unlabelled())
-    assert float(texts_asked(asked).mean()) == pytest.approx(row["scores"])
+    assert float(texts_scored(asked).mean()) == pytest.approx(row["scores"])
     assert float(voter.predict(asked).correct(test).mean()) == pytest.approx(row["accuracy"])
 
 

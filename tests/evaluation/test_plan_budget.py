@@ -195,19 +195,38 @@ def test_the_command_reads_a_column_of_costs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prices", [None, {"sample": 1}])
-def test_a_committee_is_not_planned_without_prices_by_source(prices: dict[str, float] | None) -> None:
-    with pytest.raises(sy.SettingError, match=r"at once.* give prices by source .*as ant=10,bee=0.1"):
-        sy.plan_budget(committee(), prices=prices, budget=2)
+def test_a_budget_of_samples_is_divided_among_the_sources_without_buying_scores(
+    prices: dict[str, float] | None,
+) -> None:
+    result = sy.plan_budget(committee(), prices=prices, budget=2)
+    same(result, plan_committee(committee(), sy.CommitteeVote(), price_sample=1, price_score=None, budget=2))
+    assert 0 < sum((result.plan.samples_ or {}).values()) <= 2
+    assert result.figures["scored"] == []
+    assert "verifier" not in result.explain()
+
+
+def test_a_committee_without_prices_by_source_has_no_plan_for_a_loss_nor_for_what_is_fitted() -> None:
+    divided = r"at once.* give a budget of samples.* or prices by source .*as ant=10,bee=0.1"
+    with pytest.raises(sy.SettingError, match=divided):
+        sy.plan_budget(committee(), loss=0.01)
+    with pytest.raises(sy.SettingError, match=divided):
+        sy.plan_budget(committee(), sy.CommitteeVote().fit(committee()), budget=2)
     with pytest.raises(sy.SettingError, match="do not have two: use method='calibrated'"):
         sy.plan_budget(one(), sy.CommitteeVote(), budget=2)
+    with pytest.raises(sy.SettingError, match="plan with the method committee"):
+        sy.plan_budget(committee(), sy.ConsensusVote(), budget=2)
 
 
-def test_the_command_does_not_plan_a_committee_without_prices_by_source(tmp_path: Path) -> None:
-    scored_committee({"ant": 0.6, "bee": 0.4}, {}, questions=60, samples=2).write_parquet(tmp_path / "r.parquet")
-    words = ("--source", "llm", "--answers", "exact", "--score", "none", "--budget", 2, "-o", tmp_path / "plan.json")
-    done = steelyard("plan-budget", tmp_path / "r.parquet", *words)
-    assert (done.code, done.err.count("\n"), (tmp_path / "plan.json").exists()) == (2, 1, False)
-    assert "give prices by source (per million tokens), as ant=10,bee=0.1" in done.err
+def test_the_command_divides_samples_among_sources_without_scores(tmp_path: Path) -> None:
+    scored_committee({"ant": 0.9, "bee": 0.1}, {}, questions=60, samples=2).write_parquet(tmp_path / "r.parquet")
+    words = ("--source", "llm", "--answers", "exact", "--score", "none", "-o", tmp_path / "plan.json")
+    done = steelyard("plan-budget", tmp_path / "r.parquet", *words, "--budget", 2, "--json")
+    assert done.code == 0, done.err
+    assert "ant" in json.loads(done.out)["samples"]
+    assert sy.load(tmp_path / "plan.json").samples_ == json.loads(done.out)["samples"]
+    refused = steelyard("plan-budget", tmp_path / "r.parquet", *words, "--overwrite", "--loss", 0.01)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "as ant=10,bee=0.1" in refused.err
 
 
 def test_a_new_plan_keeps_nothing_of_the_budget_of_the_old_one() -> None:

@@ -47,11 +47,11 @@ def test_on_its_own_file_it_says_what_plan_budget_said_of_the_questions_it_was_t
 
 def test_the_costs_of_the_sources_add_up_and_the_shares_are_of_questions(found: BudgetPlan) -> None:
     again = sy.evaluation.replay_cascade(pool(table(200)), found.plan)
-    asked = dict(again.asked.select("source", "asked").iter_rows())
+    asked = dict(again.sampled.select("source", "sampled").iter_rows())
     assert asked["poor"] == 0
     assert 0 < asked["wise"] < 1
-    assert again.asked["cost"].sum() == pytest.approx(again.rows["cost"][0])
-    assert again.asked.filter(source="wise")["cost"][0] == pytest.approx(asked["wise"] * PRICES["wise"] / 1000)
+    assert again.sampled["cost"].sum() == pytest.approx(again.rows["cost"][0])
+    assert again.sampled.filter(source="wise")["cost"][0] == pytest.approx(asked["wise"] * PRICES["wise"] / 1000)
 
 
 def test_it_is_what_a_ballot_by_the_plan_does_question_by_question(found: BudgetPlan) -> None:
@@ -62,13 +62,13 @@ def test_it_is_what_a_ballot_by_the_plan_does_question_by_question(found: Budget
     for _, rows in other.group_by("question"):
         said = dict(rows.select("llm", "answer").iter_rows())
         ballot = sy.Ballot(found.plan, answers="exact")
-        while ballot.standing.next:
-            for name in ballot.standing.next:
+        while ballot.state.next:
+            for name in ballot.state.next:
                 ballot.add(said[name], source=name)
                 asked += 1
         right += ballot.verdict == "0"
     assert again.rows["accuracy"][0] == pytest.approx(right / 40)
-    assert again.asked["asked"].sum() == pytest.approx(asked / 40)
+    assert again.sampled["sampled"].sum() == pytest.approx(asked / 40)
 
 
 def test_a_file_with_nothing_but_questions_it_was_learned_on_is_refused(found: BudgetPlan) -> None:
@@ -115,7 +115,7 @@ def test_the_command_shows_accuracy_cost_and_who_is_asked(folder: Path) -> None:
     assert "100 other questions are left out, because the cascade was learned on them." in done.out
     told = json.loads(evaluate(folder, "--json").out)
     assert [row["policy"] for row in told["rows"]] == ["cascade", "everyone"]
-    assert {row["source"] for row in told["asked"]} == set(PRICES)
+    assert {row["source"] for row in told["sampled"]} == set(PRICES)
     assert (told["test_questions"], told["left_out_questions"]) == (100, 100)
 
 

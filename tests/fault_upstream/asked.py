@@ -90,6 +90,13 @@ def knowing(asked: Asked, j: int) -> str:
     return f"So it is \\boxed{{{int(first) % 5 if knows else 10 + digest[1] % 3}}}"
 
 
+def entry(word: str, top: int) -> dict[str, Any]:
+    """A token with its log-probability and, as OpenAI does, up to 20 of the most likely tokens."""
+    own = -0.1 * (1 + len(word) % 3)
+    likely = [{"token": f"t{i}", "logprob": own - i * (1 + len(word) % 2)} for i in range(min(top, 20))]
+    return {"token": word, "logprob": own, **({"top_logprobs": likely} if top > 1 else {})}
+
+
 def choice(asked: Asked, j: int) -> dict[str, Any]:
     text = text_of(asked.prompt, int(asked.body.get("seed") or 0) + j)
     made: dict[str, Any] = {
@@ -99,9 +106,7 @@ def choice(asked: Asked, j: int) -> dict[str, Any]:
         "logprobs": None,
     }
     if asked.body.get("logprobs"):
-        made["logprobs"] = {
-            "content": [{"token": word, "logprob": -0.1 * (1 + len(word) % 3)} for word in text.split()]
-        }
+        made["logprobs"] = {"content": [entry(word, int(asked.body.get("top_logprobs") or 0)) for word in text.split()]}
     return made
 
 

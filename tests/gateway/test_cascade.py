@@ -57,8 +57,8 @@ def test_it_asks_and_decides_to_the_last_bit_as_ask_does(
     assert [(v["source"], v["answer"], v["weight"]) for v in told["ballots"]] == [
         (vote.source, vote.answer, vote.weight) for vote in asked.votes
     ]
-    assert [(one["source"], one["asked"], one["why"]) for one in told["sources"]] == [
-        (turn.source, turn.asked, turn.why) for turn in asked.cascade.turns
+    assert [(one["source"], one["sampled"], one["why"]) for one in told["sources"]] == [
+        (turn.source, turn.sampled, turn.why) for turn in asked.cascade.turns
     ]
     assert told["cost"]["samples"] == pytest.approx(asked.cascade.cost)
     assert sent == {turn.source: turn.samples for turn in asked.cascade.turns}
@@ -103,7 +103,7 @@ def test_at_the_deadline_it_decides_by_who_has_answered(upstream: FaultUpstream,
         told = answered.json["steelyard"]
         assert told["answer"] is not None
         assert "deadline" in told["notes"][0]
-        assert told["sources"][2]["asked"]
+        assert told["sources"][2]["sampled"]
         assert told["sources"][2]["why"] == "it gave no sample: no response arrived in time"
         assert told["sources"][2]["samples"]["cancelled"] == 1
 

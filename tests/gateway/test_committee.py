@@ -70,7 +70,7 @@ def test_a_plan_with_numbers_of_samples_draws_as_many_of_each_source(upstream: F
 def test_samples_tokens_and_cost_are_told_by_source(served: Gateway) -> None:
     reply = served.chat(PROMPT, "steelyard/three", seed=2).json
     told = reply["steelyard"]
-    assert [(one["source"], one["model"], one["asked"]) for one in told["sources"]] == [
+    assert [(one["source"], one["model"], one["sampled"]) for one in told["sources"]] == [
         (name, model, True) for name, model in MODELS.items()
     ]
     assert all(

@@ -76,7 +76,7 @@ def test_a_ballot_of_the_samples_has_the_posterior_of_the_gateway(served: Gatewa
         with sy.Ballot(plan) as ballot:
             for i, vote in enumerate(told["ballots"]):
                 ballot.add(sy.extract_answer(text_of(prompt, i)), vote["score"], i)
-            assert (told["answer"], told["confidence"]) == (ballot.verdict, ballot.standing.confidence)
+            assert (told["answer"], told["confidence"]) == (ballot.verdict, ballot.state.confidence)
 
 
 def test_a_server_of_its_own_compiles_no_loop_and_has_the_same_verdicts(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import steelyard as sy
-from steelyard.answers.extract import kind_of
+from steelyard.answers.extract import extract_answer, kind_of
 from steelyard.gateway.configuration import Configuration
-from steelyard.gateway.vote.policies import COMPARED, LONGEST
-from steelyard.gateway.vote.request_vote import BY_SIMILARITY, NO_ANSWER
+from steelyard.gateway.vote import policies
+from steelyard.gateway.vote.decision import Decision
+from steelyard.gateway.vote.policies import COMPARED, LONGEST, READ_AT_ONCE
+from steelyard.gateway.vote.request_vote import BY_SIMILARITY, NO_ANSWER, Voting
 from steelyard.gateway.vote.vote_counter import VoteCounter, VoteEntry
 from steelyard.sampling.online.similar_texts import SimilarTexts
 from tests.fault_upstream.answers import OPINIONS
@@ -103,7 +106,13 @@ def test_a_similarity_that_cannot_be_used_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    "rule", [RULE("beta")(cap=8, least=2, threshold=0.7), RULE("confidence")(cap=8, least=2, threshold=0.6)]
+    "rule",
+    [
+        RULE("beta")(cap=8, least=2, threshold=0.7),
+        RULE("confidence")(cap=8, least=2, threshold=0.6),
+        RULE("esc")(cap=8, least=2),
+        RULE("certificate")(cap=8, least=2, threshold=0.3),
+    ],
 )
 def test_a_plan_for_free_text_gives_its_confidence_and_stops_when_samples_are_similar(
     upstream: FaultUpstream, tmp_path: Path, rule: Any
@@ -148,6 +157,41 @@ def test_long_responses_are_compared_in_a_thread_and_not_beyond_a_limit() -> Non
     threads.clear()
     assert asyncio.run(vote(COMPARED + 100)) == 1, "they differ beyond what is compared"
     assert threads == {False}
+
+
+@pytest.mark.parametrize("kind", ["yes-no", "free"])
+def test_other_requests_have_their_turn_while_long_responses_are_read(
+    upstream: FaultUpstream, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Characters are counted, not seconds: those that are read between two turns of the event loop."""
+    turn = 0
+    characters: Counter[int] = Counter()
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    def counted(text: str, *arguments: Any, **settings: Any) -> str | None:
+        characters[turn] += len(text)
+        return extract_answer(text, *arguments, **settings)
+
+    async def decide(voting: Voting, *arguments: Any) -> Decision:
+        turns = asyncio.create_task(count_turns())
+        try:
+            return await original(voting, *arguments)
+        finally:
+            turns.cancel()
+
+    original = Voting.decide
+    monkeypatch.setattr(Voting, "decide", decide)
+    monkeypatch.setattr(policies, "extract_answer", counted)
+    with gateway(upstream.url, model="fault:long-opinions", answers=kind) as running:
+        reply = running.chat(QUESTION, seed=0, steelyard={"n": 16}).json["steelyard"]
+    assert reply["policy"] == "similar"
+    assert characters.total() > 16 * 20_000
+    assert max(characters.values()) <= READ_AT_ONCE
 
 
 def test_long_responses_come_back_in_full_and_their_details_are_short(upstream: FaultUpstream, tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def test_the_rule_stops_where_the_ballot_stops_and_the_rest_is_cancelled(upstrea
             break
     with gateway(upstream.url, plan=plan) as running:
         told = running.chat(prompt, "steelyard/frugal", seed=0, steelyard={"ballots": True}).json["steelyard"]
-    assert told["samples"]["drawn"] == ballot.standing.samples < 8
-    assert (told["answer"], told["confidence"]) == (ballot.verdict, ballot.standing.confidence)
-    assert told["stopped"] == ballot.standing.why
+    assert told["samples"]["drawn"] == ballot.state.samples < 8
+    assert (told["answer"], told["confidence"]) == (ballot.verdict, ballot.state.confidence)
+    assert told["stopped"] == ballot.state.why
     assert told["samples"]["by"] == "fan-out"
     ballot.close()
 
@@ -98,4 +98,4 @@ def _samples(plan: Path, prompt: str) -> int:
         for i in range(8):
             if ballot.add(sy.extract_answer(text_of(prompt, i))).stop:
                 break
-        return ballot.standing.samples
+        return ballot.state.samples

@@ -31,7 +31,7 @@ def test_scores_on_a_gpu_are_those_of_the_cpu(name: str, tmp_path: Path, monkeyp
     assert isinstance(protocol, TokenProtocol)
     items = samples(10, 10, seed=0)
     half = Local(protocol, str(folder))
-    assert half.found["dtype"] == "bfloat16"
+    assert half.detected["dtype"] == "bfloat16"
     full = Local(protocol, str(folder))
     trunk = _trunk(str(folder), torch.float32).to("cuda").eval()
     full.reader = ModelReader(trunk, half.reader.head, half.context, BUDGET)

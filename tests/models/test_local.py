@@ -59,7 +59,7 @@ def test_batched_single_and_shuffled_scores_are_the_same(model: Model) -> None:
 def test_samples_of_a_question_read_behind_one_prefix_have_the_scores_of_each_read_alone(model: Model) -> None:
     _, local = model
     items = samples(3, 5, seed=0)
-    assert local.found["batches"] == "packed"
+    assert local.detected["batches"] == "packed"
     assert min(branch.shared for branch in local._prepare(items).branches) > 10, "the question is read once"
     for item, scores in zip(items, scored(local, items), strict=True):
         assert scored(local, [item])[0].steps == pytest.approx(scores.steps, abs=1e-4)

@@ -33,7 +33,7 @@ def compare(name: str, folder: Path, flags: str) -> dict[str, object]:
     async def connected(address: Address) -> tuple[list[Scores], dict[str, object]]:
         served = await Served.connect(protocol, Tokens.load(folder), address)
         try:
-            return await every(served, items), served.found
+            return await every(served, items), served.detected
         finally:
             await served.close()
 

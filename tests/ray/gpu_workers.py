@@ -27,7 +27,7 @@ class Told:
     """Gives every response the same score, and writes down which device it was given while it worked."""
 
     def __init__(self, folder: Path) -> None:
-        self.found: dict[str, Any] = {}
+        self.detected: dict[str, Any] = {}
         self.folder = folder
         _tell(folder, "loads")
 

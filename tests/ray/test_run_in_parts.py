@@ -30,7 +30,7 @@ def test_scores_asked_on_demand_and_verdicts_are_those_of_one_process(cluster: A
     run = in_parts(plain, tmp_path / "run", 5)
     alone = sy.score(plain, "logprob", plan=plan, frugal=rule)
     done = sy.score(run, "logprob", plan=plan, frugal=rule, engine=f"ray:{cluster.address}", workers=2)
-    assert (done.new, done.not_asked, done.rule) == (alone.new, alone.not_asked, rule)
+    assert (done.new, done.not_scored, done.rule) == (alone.new, alone.not_scored, rule)
     assert 0 < done.new < 96
     voted = sy.vote(run, plan, engine=f"ray:{cluster.address}", output=tmp_path / "verdicts", workers=2)
     assert voted.sort("question").equals(sy.vote(plain, plan).sort("question"))

@@ -16,7 +16,7 @@ def in_parts(plain: Path, folder: Path, parts: int) -> Path:
         records, manifest = [*opened.records()], opened.manifest
         placed = with_parts(opened.questions, parts)
     run = PartedRun.start(folder, manifest, placed, parts_of(placed, parts))
-    for part in run.wanted:
+    for part in run.nonempty_parts:
         mine = run.questions(part).drop("place")
         theirs = {*mine["question"], None}
         with Run.start(folder / part.name, replace(manifest, questions_sha256=part.sha256), mine) as made:

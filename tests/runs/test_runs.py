@@ -60,7 +60,7 @@ def test_a_resumed_run_knows_what_is_done_what_failed_and_what_is_scored(tmp_pat
         assert run.state.samples.failed == {("a", 1): "429 for 60 s"}
         assert [record["question"] for record in run.unscored("prm")] == ["b"]
         assert run.state.notes == [{"kind": "note", "n": True}]
-        assert (run.has("a", 0), run.has("a", 1), run.wanted) == (True, False, 8)
+        assert (run.has("a", 0), run.has("a", 1), run.requested) == (True, False, 8)
     with Run.open(tmp_path / "run", write=True) as run:
         fill(run, sample("a", 1))
         assert run.state.samples.failed == {}

@@ -201,3 +201,28 @@ def test_a_file_in_which_every_response_declines_teaches_nothing(tmp_path: Path)
     done = steelyard("fit", tmp_path / "silent.jsonl", "--answers", "free", "-o", tmp_path / "plan.json")
     assert done.code == 2
     assert "no response has a readable answer" in done.err
+
+
+def test_a_verdict_names_the_llm_and_the_sample_of_the_response_that_won(tmp_path: Path) -> None:
+    rows = table(llm=["one", "two", "two", "one"], sample=[7, 7, 8, 8])
+    by_source = sy.vote(rows, answers="free", source="llm", method="majority")
+    assert by_source.select("answer", "source", "sample").row(0) == (TEXTS[0], "one", 7)
+    without = sy.vote(rows.drop("sample", "llm"), answers="free")
+    assert without.select("source", "sample").row(0) == (None, 0)
+    only = sy.vote(rows.drop("sample").with_columns(llm=pl.lit("one")), answers="free")
+    assert only.select("source", "sample").row(0) == ("one", 0)
+    silent = sy.vote(rows.with_columns(response=pl.lit("I don't know.")), answers="free", source="llm")
+    assert silent.select("answer", "source", "sample").row(0) == (None, None, None)
+    rows.write_parquet(tmp_path / "rows.parquet")
+    command = ("vote", tmp_path / "rows.parquet", "--answers", "free", "--source", "llm", "--method", "majority")
+    assert json.loads(steelyard(*command, "--json").out)["verdicts"] == by_source.to_dicts()
+    for _ in range(2):  # the second replaces the first
+        assert steelyard(*command, "-o", tmp_path / "verdicts.csv").code == 0
+    assert pl.read_csv(tmp_path / "verdicts.csv")["source"].to_list() == ["one"]
+    assert "source" not in sy.vote(rows, answers="text", source="llm", method="majority").columns
+
+
+def test_a_part_of_the_samples_keeps_their_numbers() -> None:
+    rows = table(sample=[5, 3, 9, 1])
+    verdicts = sy.vote(rows, answers="free", n=2)  # samples 1, which declines, and 3
+    assert verdicts.select("answer", "sample").row(0) == (TEXTS[1], 3)

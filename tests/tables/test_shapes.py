@@ -184,20 +184,22 @@ def test_all_columns_that_are_missing_are_named_at_once(tmp_path: Path) -> None:
     assert winners(voted(path, "--rename", "quest=question,said=answer")) == {"4"}
 
 
-@pytest.mark.parametrize("score", ["judge", "judge+other"])
 def test_the_fix_of_a_range_is_that_of_the_whole_file_whatever_its_first_rows_hold(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, score: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("steelyard.tables.row_order.BATCH", len(GIVEN))
     path = tmp_path / "t.jsonl"
     content = long(**ANSWER, judge=lambda i: 5 - i, other=lambda i: SCORES[i])
     content[-1]["judge"] = 90  # in the last batch
     path.write_text(jsonl(content))
-    done = voted(path, "--score", score)
+    done = voted(path, "--score", "judge")
     assert "judge runs from 2 to 90, outside [0, 1]: if these are percent, read them with" in done.err
     fix = re.findall(r"--score ([^ ;]*)", done.err)[0]
-    assert fix == score.replace("judge", "judge/100")
+    assert fix == "judge/100"
     assert sy.read(path, score=fix).n_responses == len(content)
+    mixed = voted(path, "--score", "judge+other")
+    assert mixed.code == 0
+    assert "judge (2 to 90) is outside [0, 1]: the scores are mixed by their ranks" in mixed.err
 
 
 def test_a_wide_table_says_which_columns_it_does_not_use(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from steelyard.answers.answer_styles import DATE, JSON, LETTER, LONG, MATHS, VAL
 from steelyard.answers.extract import KINDS, kind_of
 from steelyard.answers.kind import first_match
 from steelyard.answers.kinds.code import NO_VALUE, value_of
+from steelyard.answers.sentences import kind_of_sentences
 
 NEARLY_ALL = 0.95
 OPTIONS = "ABCDEFGHIJ"
@@ -35,11 +36,15 @@ _YES_NO = re.compile(
 
 
 class KindChoice(NamedTuple):
-    """The chosen kind and the reason; `doubtful` if part of the table may be of another kind."""
+    """The chosen kind and the reason; `doubtful` if part of the table may be of another kind.
+
+    `free` is the kind of free text that fits if the responses, which mark no answer, have to be compared as a whole.
+    """
 
     kind: str
     reason: str
     doubtful: bool = False
+    free: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def choose_kind(evidence: Evidence) -> KindChoice:
     """Choose the kind of answers.
 
     >>> choose_kind(Evidence(["B", "(C)", "e"]))
-    KindChoice(kind='choice', reason='3 of 3 golds are letters B to E', doubtful=False)
+    KindChoice(kind='choice', reason='3 of 3 golds are letters B to E', doubtful=False, free=None)
     >>> choose_kind(Evidence(["12", "1/2", "x^2"])).kind, choose_kind(Evidence(answers=lambda: ["Rome", "Oslo"])).kind
     ('math', 'text')
     >>> choose_kind(Evidence(responses=lambda: ["The answer is (B).", "I choose B"])).reason
@@ -71,7 +76,15 @@ def choose_kind(evidence: Evidence) -> KindChoice:
         return _nearly_all(answers, "answers") or _default(answers, "answers")
     responses = evidence.responses() if evidence.responses is not None else ()
     decided = _by_letters(responses) or _by_stated(responses) or _by_numbers(responses)
-    return decided or KindChoice(DEFAULT, "there are no golds, and the responses show no other kind")
+    choice = decided or KindChoice(DEFAULT, "there are no golds, and the responses show no other kind")
+    return choice._replace(free=_free_text(responses)) if choice.kind in ("text", DEFAULT) else choice
+
+
+def _free_text(responses: Sequence[str]) -> str | None:
+    """The kind of free text for responses that are sentences, of which most mark no answer."""
+    marked = kind_of("text").marked
+    unmarked = [text for text in responses if first_match(marked, text).answer is None]
+    return kind_of_sentences(unmarked) if 2 * len(unmarked) > len(responses) else None
 
 
 def _by_golds(golds: list[str], evidence: Evidence) -> KindChoice:

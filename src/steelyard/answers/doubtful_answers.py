@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from steelyard.answers.kind import CUT_OFF, Extracted
+from steelyard.answers.sentences import BY_WORDS
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SteelyardNote
 
@@ -52,14 +53,14 @@ class ReadingCounts:
         self.last_numbers += last_numbers
         self.cut += cut
 
-    def warn(self) -> None:
-        """Report a large share of answers that are only last numbers."""
+    def warn(self, free: str = BY_WORDS) -> None:
+        """Report a large share of answers that are only last numbers; `free` is the kind for free text."""
         if self.last_numbers > REPORTED * self.extracted:
             share = 100 * self.last_numbers / self.extracted
             warnings.warn(
                 f"{share:.1f} % of {self.extracted:,} responses mark no answer and were {LAST_NUMBER_ONLY} "
                 "of the text: 'steelyard answers FILE' shows how each was read; if the responses are free text, "
-                f"read them with {argument('answers', 'free')}",
+                f"add {argument('answers', free)}",
                 SteelyardNote,
                 stacklevel=4,
             )

@@ -8,19 +8,20 @@ matches, the answer is None.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 from steelyard.answers.kind import CUT_OFF, NOTHING, Extracted, Kind, first_match, short
 from steelyard.answers.kinds import REGISTRY
 from steelyard.answers.normal import normal_form
-from steelyard.foundation.errors import SettingError, did_you_mean
+from steelyard.foundation.errors import SettingError, did_you_mean, known, nearest
 
 __all__ = ["AUTO", "CUT_OFF", "KINDS", "NOTHING", "Extracted", "check_kind", "extract", "extract_answer", "kind_of"]
 AUTO = "auto"
 KINDS = REGISTRY.built_in
 PREFIX, FREE = "re:", "free:"
-OF_COLUMNS = ("column", "cosine")  # similarities that compare a column instead of the response
+OF_COLUMNS = ("column", "cosine", "judged")  # similarities that compare a column instead of the response
 
 
 def extract(text: str, kind: str = "math", *, cut: bool = False) -> Extracted:
@@ -74,18 +75,30 @@ def check_kind(kind: str) -> str:
 
 def free_kind(name: str) -> Kind:
     """Return the kind of free text with another similarity: `free:NAME`, or `free:cosine:COLUMN` and the like."""
-    from steelyard.answers.similarities.similarity import find_similarity
+    from steelyard.answers.similarities.similarity import find_similarity, registry
 
     similarity, _, column = name.removeprefix(FREE).partition(":")
-    find_similarity(similarity)  # refuse an unknown name early
+    if similarity not in registry().names:
+        raise SettingError(_unknown_similarity(similarity, column, registry().names))
+    find_similarity(similarity)  # refuse one that cannot be imported early
     if (similarity in OF_COLUMNS) != bool(column):
         raise SettingError(
             f"{name!r} does not fit: write free:column:NAME to compare the values of a column, free:cosine:NAME to "
-            "compare its vectors, or free:json"
+            "compare its vectors, free:judged:NAME to use its judgements, or free:json"
         )
     free = REGISTRY.get("free")
     form = str.strip if column or similarity == "json" else free.form
     return replace(free, name=name, similarity=similarity, column=column or None, form=form)
+
+
+def _unknown_similarity(name: str, column: str, names: Sequence[str]) -> str:
+    """Say what may be meant: a similarity of nearly this name, or a column of this name."""
+    near = nearest(name, names)
+    if near is None:
+        return f"unknown similarity {name!r}: write {FREE}column:{name} to compare the column {name!r}; {known(names)}"
+    kind = FREE + near + (f":{column or 'NAME'}" if near in OF_COLUMNS else "")
+    or_column = "" if column else f" Or write {FREE}column:{name} to compare the column {name!r}"
+    return f"unknown similarity {name!r}: did you mean {kind}?{or_column}"
 
 
 class PatternKind(Kind):

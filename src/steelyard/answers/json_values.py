@@ -48,6 +48,15 @@ def parse_json_or_fence(text: str) -> Any:
     raise NotJSONError
 
 
+def is_json(text: str) -> bool:
+    """Whether a text is JSON, or has a fenced block that is."""
+    try:
+        parse_json_or_fence(text)
+    except NotJSONError:
+        return False
+    return True
+
+
 def canonical(value: Any) -> str:
     """Return one spelling of a parsed value.
 

@@ -33,6 +33,7 @@ from steelyard.answers.names_in_sentences import TEXT, correct_by_name, with_nam
 from steelyard.answers.normal import COSTLY, was_read
 from steelyard.answers.option_letters import LETTERS
 from steelyard.answers.pairs import OpenPairs, forms_to_evaluate, open_pairs
+from steelyard.answers.sentences import BY_WORDS
 from steelyard.answers.unreadable import warn_unreadable
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SteelyardNote, SteelyardWarning
@@ -96,7 +97,10 @@ class AnswerReader:
             fix = "name the kind with --answers (answers=), or split the file"
             warnings.warn(f"{message}; {fix}", SteelyardWarning, stacklevel=2)
         elif self.choice.kind != DEFAULT:
-            warnings.warn(message, SteelyardNote, stacklevel=2)
+            fix = (
+                f"; to compare whole sentences, add {argument('answers', self.choice.free)}" if self.choice.free else ""
+            )
+            warnings.warn(message + fix, SteelyardNote, stacklevel=2)
 
     def look_at_golds(self, golds: pl.Series, texts: pl.Series) -> None:
         """Decide from all golds of a file, and some of its responses, whether golds are option indices."""
@@ -191,7 +195,7 @@ class AnswerReader:
                 SteelyardWarning,
                 stacklevel=2,
             )
-        self.counts.warn()
+        self.counts.warn((self.choice and self.choice.free) or BY_WORDS)
         if self.doubtful and self.kind.doubt:
             warnings.warn(f"{self.doubtful:,} {self.kind.doubt.message}", SteelyardNote, stacklevel=3)
         if self.undecided:

@@ -52,7 +52,7 @@ def _steelyard(
     verbs = commands()
     context.obj = read_defaults(verbs)
     verb = context.invoked_subcommand or ""
-    context.default_map = {verb: {each.parameter: each.value for each in context.obj if each.verb == verb}}
+    context.default_map = {verb: {default.parameter: default.value for default in context.obj if default.verb == verb}}
     for variable, near in misspelt_variables(verbs, os.environ):
         console.note(f"unknown environment variable {variable}: did you mean {near}?")
 

@@ -66,25 +66,25 @@ def run(
     if output:
         check_output(output, ANSWERS, inputs=files, overwrite=overwrite)
     with progress_bar(f"Reading {opt.title_of(files)}") as progress:
-        found = sy.read_answers(
+        reading = sy.read_answers(
             opt.source_of(files), answers=answers, rename=opt.renames(rename), layout=layout, progress=progress
         )
-    kind = kind_of(str(found.kind))
+    kind = kind_of(str(reading.kind))
     end = "end" if kind.similarity is None else "start"  # where a response states its answer, or declines to
-    lost = found.table.filter(found.table["same_as"].is_null())
+    lost = reading.table.filter(reading.table["same_as"].is_null())
     if output:
-        put(lost if unreadable else found.table, output)
-    size = found.table.height
+        put(lost if unreadable else reading.table, output)
+    size = reading.table.height
     if json:
         console.as_json(
-            {"answers": found.kind, "reason": found.reason, "responses": size, "unreadable": found.unreadable}
-            | {"undecided": found.undecided, "cut": found.cut, "costly": found.costly}
+            {"answers": reading.kind, "reason": reading.reason, "responses": size, "unreadable": reading.unreadable}
+            | {"undecided": reading.undecided, "cut": reading.cut, "costly": reading.costly}
             | ({"responses_unreadable": _ends(lost, end)} if unreadable else {})
-            | {"rules": found.rules.to_dicts(), "merged": found.merged.to_dicts()}
+            | {"rules": reading.rules.to_dicts(), "merged": reading.merged.to_dicts()}
         )
         return
     if unreadable:
-        shown = [(each["question"], console.shortened(each[end], 100)) for each in _ends(lost[:MOST_SHOWN], end)]
+        shown = [(row["question"], console.shortened(row[end], 100)) for row in _ends(lost[:MOST_SHOWN], end)]
         title = f"{lost.height:,} of {size:,} responses {kind.unreadable}; the {end}s of the first few"
         print_table(title, ("question", f"{end} of the response"), shown, text=True)
         console.say(
@@ -95,11 +95,13 @@ def run(
         return
     named = shlex.join(str(place_of(file)) for file in files)
     option = f" --answers {shlex.quote(answers)}" if answers != "auto" else ""
-    merged = found.merged.head(SHOWN).to_dicts()
+    merged = reading.merged.head(SHOWN).to_dicts()
     hint = f"To see them: steelyard answers {named}{option} --only-unreadable"
-    _show(found, size, found.rules.to_dicts(), found.merged.height, merged, hint)
+    _show(reading, size, reading.rules.to_dicts(), reading.merged.height, merged, hint)
     if kind.similarity is not None:
-        repeated = size - found.unreadable - found.table.drop_nulls("same_as").select("question", "same_as").n_unique()
+        repeated = (
+            size - reading.unreadable - reading.table.drop_nulls("same_as").select("question", "same_as").n_unique()
+        )
         console.say(f"Answers are compared by similarity; {repeated:,} repeat another of their question word for word.")
     console.say(
         f"Table written to {place_of(output)}" if output else "Not saved: add -o read.parquet to keep the table."
@@ -112,39 +114,38 @@ def _over_parts(folder: Place, output: Place, engine: str, json: bool, **options
     from steelyard.engine.read_answers import answers_of_parts
 
     with progress_bar(f"Reading {folder}") as progress:
-        found = answers_of_parts(folder, output, engine_of(engine), progress=progress, **options)
-    summary = found.summary()
+        reading = answers_of_parts(folder, output, engine_of(engine), progress=progress, **options)
+    summary = reading.summary()
     if json:
         console.as_json(summary)
         return
-    _show(found, found.responses, summary["rules"], found.classes, found.merged)
+    _show(reading, reading.responses, summary["rules"], reading.classes, reading.merged)
     console.say(f"Tables written to {output}, one part per input part")
 
 
 def _show(
-    found: Reading | AnswersOfParts, size: int, rules: list[Row], classes: int, merged: list[Row], hint: str = ""
+    reading: Reading | AnswersOfParts, size: int, rules: list[Row], classes: int, merged: list[Row], hint: str = ""
 ) -> None:
     """Print how answers were read, some that are the same in several spellings, and those that are in doubt."""
-    console.say(f"{found.kind}: {found.reason or 'set with --answers'}")
-    rows = [(each["rule"], f"{each['responses']:,}", percent(each["share"])) for each in rules]
+    console.say(f"{reading.kind}: {reading.reason or 'set with --answers'}")
+    rows = [(row["rule"], f"{row['responses']:,}", percent(row["share"])) for row in rules]
     print_table(f"How {size:,} answers were read", ("rule", "responses", "%"), rows)
     merges = [
-        (each["question"], str(each["responses"]), console.shortened("  =  ".join(each["spellings"])))
-        for each in merged
+        (row["question"], str(row["responses"]), console.shortened("  =  ".join(row["spellings"]))) for row in merged
     ]
     if merges:
         title = f"The same answer in several spellings: the first of {classes:,}"
         print_table(title, ("question", "responses", "spellings"), merges)
-    part = percent(found.unreadable / max(1, size))
+    part = percent(reading.unreadable / max(1, size))
     from steelyard.answers.extract import kind_of
 
-    without = kind_of(str(found.kind)).unreadable
-    console.say(f"{found.unreadable:,} responses {without} ({part} %); they cast no vote.")
-    if found.cut:
-        console.say(f"{found.cut:,} of these were cut off by their length limit before they marked an answer.")
-    if found.unreadable and hint:
+    without = kind_of(str(reading.kind)).unreadable
+    console.say(f"{reading.unreadable:,} responses {without} ({part} %); they cast no vote.")
+    if reading.cut:
+        console.say(f"{reading.cut:,} of these were cut off by their length limit before they marked an answer.")
+    if reading.unreadable and hint:
         console.say(hint)
-    if found.undecided:
-        console.say(f"{found.undecided:,} answers could not be compared in time and count as different answers.")
-    if found.costly:
-        console.say(f"{found.costly:,} answers are too long to parse and are compared as text.")
+    if reading.undecided:
+        console.say(f"{reading.undecided:,} answers could not be compared in time and count as different answers.")
+    if reading.costly:
+        console.say(f"{reading.costly:,} answers are too long to parse and are compared as text.")

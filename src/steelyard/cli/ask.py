@@ -12,7 +12,7 @@ from steelyard.cli import console
 from steelyard.cli import options as opt
 from steelyard.cli import sampling_options as sampling
 from steelyard.cli.ask_groups import show_groups
-from steelyard.cli.ask_view import About, as_object, show_ballot, show_reading, show_turns, turns_object
+from steelyard.cli.ask_view import AskInfo, as_object, show_ballot, show_reading, show_turns, turns_object
 from steelyard.cli.completion import complete_kind, complete_prompt
 from steelyard.cli.costs import say_spent, spent_object
 from steelyard.cli.progress_display import ServedProgress
@@ -85,10 +85,10 @@ def run(
     from steelyard.sampling.command_estimates import estimate_ask
     from steelyard.sampling.verifiers.criteria import read_criteria
 
-    asked_of = sampling.upstream_options(upstream, model, key_env)
-    prices = check_spending(confirm_above, price, asked_of["upstream"])
+    server_options = sampling.upstream_options(upstream, model, key_env)
+    prices = check_spending(confirm_above, price, server_options["upstream"])
     options: dict[str, Any] = {
-        **asked_of, "n": n, "plan": plan, "prompt": prompt, "answers": answers, "temperature": temperature,
+        **server_options, "n": n, "plan": plan, "prompt": prompt, "answers": answers, "temperature": temperature,
         "top_p": top_p, "max_tokens": max_tokens, "seed": seed, "verifier": verifier,
         "verifier_upstream": verifier_upstream, "verifier_model": verifier_model, "criteria": read_criteria(criteria),
         "local": local, "frugal": frugal,
@@ -103,20 +103,20 @@ def run(
         if not Spending(prices, dry_run, confirm_above, json).should_send(estimates, "samples"):
             return
     shown = ServedProgress(lambda: arrivals(samples, prepared.kind, may_stop=prepared.cascade is not None))
-    asked = ask(question, **options, progress=shown.progress, serve=shown.serve)
-    if asked.stopped and not asked.cascade:
-        console.note(f"stopped after {asked.stopped.samples} of {sum(samples.values())} samples: {asked.stopped.why}")
-    about = About(asked.question, asked.model, asked.method, asked.score, asked.plan, list(asked.upstreams))
+    result = ask(question, **options, progress=shown.progress, serve=shown.serve)
+    if result.stopped and not result.cascade:
+        console.note(f"stopped after {result.stopped.samples} of {sum(samples.values())} samples: {result.stopped.why}")
+    info = AskInfo(result.question, result.model, result.method, result.score, result.plan, list(result.upstreams))
     if json:
-        turns = {"cascade": turns_object(asked.cascade)} if asked.cascade else {}
-        read_by = {"read_by": vars(asked.read_by)} if asked.read_by else {}
-        spent = {"spent": spent_object(asked.spent, prices)}
-        console.as_json({**as_object(asked, asked.draws, about), **turns, **read_by, **spent})
+        turns = {"cascade": turns_object(result.cascade)} if result.cascade else {}
+        read_by = {"read_by": vars(result.read_by)} if result.read_by else {}
+        spent = {"spent": spent_object(result.spent, prices)}
+        console.as_json({**as_object(result, result.draws, info), **turns, **read_by, **spent})
         return
-    show = show_groups if asked.leaders else show_ballot
-    show(asked, asked.draws, about)
-    if asked.read_by:
-        show_reading(asked.read_by)
-    if asked.cascade:
-        show_turns(asked.cascade)
-    say_spent(asked.spent, prices)
+    show = show_groups if result.leaders else show_ballot
+    show(result, result.draws, info)
+    if result.read_by:
+        show_reading(result.read_by)
+    if result.cascade:
+        show_turns(result.cascade)
+    say_spent(result.spent, prices)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.cli import console
 from steelyard.cli.arrivals import answer_text, numbered
-from steelyard.cli.ask_view import About
+from steelyard.cli.ask_view import AskInfo
 from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from steelyard.sampling.ask.sample_votes import Outcome
 
 
-def show_groups(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
+def show_groups(ballot: Outcome, draws: Sequence[Draw], info: AskInfo) -> None:
     """Print the samples, their groups, and the winning response in full."""
     number = {one.answer: i for i, one in enumerate(ballot.answers, 1)}
     rows = [
@@ -29,22 +29,22 @@ def show_groups(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
         )
         for draw, vote in zip(draws, ballot.votes, strict=True)
     ]
-    title = f"{len(draws)} samples of {about.model}: {console.shortened(about.question, 60)}"
-    print_table(title, ("sample", "response", "group", about.score or "score", "weight"), rows)
+    title = f"{len(draws)} samples of {info.model}: {console.shortened(info.question, 60)}"
+    print_table(title, ("sample", "response", "group", info.score or "score", "weight"), rows)
     groups = [
         (str(i), console.shortened(one.answer, 60), str(one.votes), f"{one.weight:+.3f}")
         for i, one in enumerate(ballot.answers, 1)
     ]
-    title = f"Groups of similar responses by weight ({about.method})"
+    title = f"Groups of similar responses by weight ({info.method})"
     print_table(title, ("group", "response most like the others", "responses", "weight"), groups, best=0)
     winner = ballot.votes[ballot.leaders[0]]
     readable = sum(one.votes for one in ballot.answers)
-    known = "vote share" if ballot.confidence is None else "confidence"
+    measure = "vote share" if ballot.confidence is None else "confidence"
     sure = percent(ballot.share if ballot.confidence is None else ballot.confidence)
     alike = f"{ballot.answers[0].votes} of {readable} responses are similar"
     console.say(
-        f"Verdict: sample {numbered(winner.sample, winner.source)}   ({alike}, {known} {sure} %, "
+        f"Verdict: sample {numbered(winner.sample, winner.source)}   ({alike}, {measure} {sure} %, "
         f"margin {ballot.margin:.3f})"
     )
     console.say(f"\n{ballot.answer}\n")
-    console.say(about.how)
+    console.say(info.how)

@@ -12,13 +12,13 @@ from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent, tenths
 
 if TYPE_CHECKING:
-    from steelyard.sampling.ask.ask_cascade import CascadeAsked
+    from steelyard.sampling.ask.ask_cascade import CascadeTurns
     from steelyard.sampling.ask.ask_verifier import ReadBy
     from steelyard.sampling.ask.sample_stream import Draw
     from steelyard.sampling.ask.sample_votes import Outcome, Vote
 
 
-class About(NamedTuple):
+class AskInfo(NamedTuple):
     """What was asked of whom, and how the samples were weighed."""
 
     question: str
@@ -52,7 +52,7 @@ class About(NamedTuple):
         return "No plan and no scores: each response counts once (majority vote)."
 
 
-def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
+def show_ballot(ballot: Outcome, draws: Sequence[Draw], info: AskInfo) -> None:
     """Print the samples, the answers with their votes, and the verdict; probabilities where the method has them."""
     likely = ballot.none_correct is not None
     read = any(vote.verifier for vote in ballot.votes)
@@ -67,31 +67,31 @@ def show_ballot(ballot: Outcome, draws: Sequence[Draw], about: About) -> None:
         )
         for draw, vote in zip(draws, ballot.votes, strict=True)
     ]
-    title = f"{len(draws)} samples of {about.model}: {console.shortened(about.question, 60)}"
+    title = f"{len(draws)} samples of {info.model}: {console.shortened(info.question, 60)}"
     worth = "loss without it" if likely else "weight"
     print_table(
-        title, ("sample", "answer", about.score or "score", worth, *(["verifier"] if read else []), "tokens"), rows
+        title, ("sample", "answer", info.score or "score", worth, *(["verifier"] if read else []), "tokens"), rows
     )
     best = [one.answer for one in ballot.answers].index(ballot.answer) if ballot.answer is not None else None
     if ballot.answers:
-        _show_answers(ballot, about, best)
+        _show_answers(ballot, info, best)
     if ballot.answer is None:
         console.say("Verdict: none, because no sample has a readable answer.")
     else:
         readable = sum(one.votes for one in ballot.answers)
         votes = ballot.answers[best or 0].votes
         sure = f"{_shares(ballot)[best or 0] / 10:.1f}" if likely else percent(ballot.confidence)
-        known = f"vote share {percent(ballot.share)}" if ballot.confidence is None else f"confidence {sure}"
+        measure = f"vote share {percent(ballot.share)}" if ballot.confidence is None else f"confidence {sure}"
         console.say(
             f"Verdict: {console.shortened(ballot.answer, 200)}   ({votes} of {readable} votes, "
-            f"{known} %{'' if likely else f', margin {ballot.margin:.3f}'})"
+            f"{measure} %{'' if likely else f', margin {ballot.margin:.3f}'})"
         )
-    console.say(about.how)
+    console.say(info.how)
 
 
 def show_reading(reading: ReadBy) -> None:
     """Say how many samples the verifier read, and why not the others."""
-    rest = f"; {reading.not_asked} were not asked: {reading.why} (rule {reading.rule})" if reading.not_asked else ""
+    rest = f"; {reading.not_scored} were not scored: {reading.why} (rule {reading.rule})" if reading.not_scored else ""
     console.say(f"{reading.verifier} read {reading.read} of {reading.total} samples{rest}.")
 
 
@@ -102,7 +102,7 @@ def _worth(vote: Vote, likely: bool) -> str:
     return "-" if vote.weight is None else f"{vote.weight:+.3f}"
 
 
-def _show_answers(ballot: Outcome, about: About, best: int | None) -> None:
+def _show_answers(ballot: Outcome, info: AskInfo, best: int | None) -> None:
     """The answers by probability, which add up to 100 % with "none of these", or by weight."""
     votes_by = [f"{one.votes}{_givers(ballot, one.answer)}" for one in ballot.answers]
     if ballot.none_correct is None:
@@ -110,14 +110,14 @@ def _show_answers(ballot: Outcome, about: About, best: int | None) -> None:
             (console.shortened(one.answer, 40), votes, f"{one.weight:+.3f}")
             for one, votes in zip(ballot.answers, votes_by, strict=True)
         ]
-        print_table(f"Answers by weight ({about.method})", ("answer", "votes", "weight"), totals, best=best)
+        print_table(f"Answers by weight ({info.method})", ("answer", "votes", "weight"), totals, best=best)
         return
     names = [(console.shortened(one.answer, 40), votes) for one, votes in zip(ballot.answers, votes_by, strict=True)]
     shown = [
         (name, votes, f"{share / 10:.1f} %")
         for (name, votes), share in zip((*names, ("none of these", "-")), _shares(ballot), strict=True)
     ]
-    print_table(f"Answers by probability ({about.method})", ("answer", "votes", "probability"), shown, best=best)
+    print_table(f"Answers by probability ({info.method})", ("answer", "votes", "probability"), shown, best=best)
 
 
 def _givers(ballot: Outcome, answer: str) -> str:
@@ -131,16 +131,16 @@ def _shares(ballot: Outcome) -> list[int]:
     return tenths([*(one.probability or 0.0 for one in ballot.answers), ballot.none_correct or 0.0])
 
 
-def as_object(ballot: Outcome, draws: Sequence[Draw], about: About) -> dict[str, Any]:
+def as_object(ballot: Outcome, draws: Sequence[Draw], info: AskInfo) -> dict[str, Any]:
     """The same as one object for --json."""
     return {
-        **about._asdict(),
+        **info._asdict(),
         "answer": ballot.answer,
         "confidence": ballot.confidence,
         "share": ballot.share,
         "margin": ballot.margin,
         "none_correct": ballot.none_correct,
-        "how": about.how,
+        "how": info.how,
         "answers": [one._asdict() for one in ballot.answers],
         "samples": [
             {
@@ -155,20 +155,20 @@ def as_object(ballot: Outcome, draws: Sequence[Draw], about: About) -> dict[str,
     }
 
 
-def show_turns(outcome: CascadeAsked) -> None:
+def show_turns(outcome: CascadeTurns) -> None:
     """Print a line per source, and the cost by the plan's prices."""
     rows = [
         (
             turn.source,
-            "yes" if turn.asked else "no",
-            str(turn.samples) if turn.asked else "-",
-            f"{turn.tokens:.0f}" if turn.asked else "-",
+            "yes" if turn.sampled else "no",
+            str(turn.samples) if turn.sampled else "-",
+            f"{turn.tokens:.0f}" if turn.sampled else "-",
             "-" if turn.cost is None else f"{turn.cost:.4g}",
             turn.why,
         )
         for turn in outcome.turns
     ]
-    heads = ("source", "asked", "samples", "tokens", "cost", "why")
+    heads = ("source", "sampled", "samples", "tokens", "cost", "why")
     print_table(f"Sources asked: {outcome.described}", heads, rows, text=True)
     if outcome.cost is None:
         console.say("Cost: unknown, because the plan was made from a column of costs and has no prices.")
@@ -176,6 +176,6 @@ def show_turns(outcome: CascadeAsked) -> None:
         console.say(f"Cost: {outcome.cost:.4g}, by the prices of the plan.")
 
 
-def turns_object(outcome: CascadeAsked) -> dict[str, Any]:
+def turns_object(outcome: CascadeTurns) -> dict[str, Any]:
     """The same for --json."""
     return {"steps": outcome.described, "cost": outcome.cost, "sources": [turn._asdict() for turn in outcome.turns]}

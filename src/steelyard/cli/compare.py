@@ -17,6 +17,8 @@ EXAMPLE = (
     "Example (two plans): steelyard compare old.json new.json --on labelled.parquet"
 )
 SHOWN = 10
+LONGEST = 30  # characters of an answer
+CONTEXT = 12  # characters shown before the place where two long answers differ
 
 
 def run(
@@ -59,7 +61,7 @@ def run(
     from steelyard.evaluation.accuracy import as_columns
     from steelyard.evaluation.compare import compare
 
-    first, second, responses, voter = _what_to_compare(a, b, on, opt.names(method) or [])
+    first, second, responses, voter = _compared_inputs(a, b, on, opt.names(method) or [])
     options = {"score": score, "source": source, "answers": answers, "rename": opt.renames(rename), "layout": layout}
     options |= {"labels": labels}
     comparison = compare(first, second, on=responses, method=voter, calibrate=calibrate, seed=seed, n=n, **options)
@@ -80,13 +82,13 @@ def run(
     print_table(f"{comparison.table.height} questions decided by both (%)", ("", "accuracy", "from", "to"), rows)
     heads = ("question", *comparison.names)
     cells = [
-        (console.shortened(q, 40), _answer_cell(x, r), _answer_cell(y, s))
+        (console.shortened(q, 40), *(_answer_cell(*cell) for cell in zip(_differing(x, y), (r, s), strict=True)))
         for q, x, r, y, s in differing.head(SHOWN).iter_rows()
     ]
     print_table(f"They differ on {differing.height}; the first of them", heads, cells)
 
 
-def _what_to_compare(
+def _compared_inputs(
     a: str, b: str | None, on: Path | None, methods: list[str]
 ) -> tuple[str, str, Path | None, str | None]:
     """The two to compare, the responses they vote on, and the method for files of responses."""
@@ -101,6 +103,21 @@ def _what_to_compare(
     return a, b, on, methods[0] if methods else None
 
 
-def _answer_cell(answer: str | None, correct: bool | None) -> str:
+def _differing(a: str | None, b: str | None) -> tuple[str, str]:
+    """Two answers, cut at the start if they would be too long to show where they differ.
+
+    >>> _differing("The capital of that country is Paris.", "The capital of that country is Rome.")
+    ('…that country is Paris.', '…that country is Rome.')
+    """
+    texts = str(a), str(b)
+    pairs = enumerate(zip(*texts, strict=False))
+    common = next((i for i, (x, y) in pairs if x != y), min(map(len, texts)))
+    if common < LONGEST - CONTEXT:
+        return texts
+    start = texts[0].rfind(" ", 0, common - CONTEXT) + 1 or common - CONTEXT
+    return f"…{texts[0][start:]}", f"…{texts[1][start:]}"
+
+
+def _answer_cell(answer: str, correct: bool | None) -> str:
     """An answer, and whether it is correct where that is known."""
-    return console.shortened(str(answer), 30) + {True: " (correct)", False: "", None: ""}[correct]
+    return console.shortened(answer, LONGEST) + {True: " (correct)", False: "", None: ""}[correct]

@@ -108,8 +108,8 @@ def _in_environment(commands: Mapping[str, Any], environment: Mapping[str, str])
     """The value of every variable that is set; empty and unknown variables are ignored."""
     if not any(variable.startswith(PREFIX) for variable in environment):
         return  # no verb needs to be loaded
-    known = {_variable(key): key for key in SHARED}
-    for variable, key in known.items():
+    keys = {_variable(key): key for key in SHARED}
+    for variable, key in keys.items():
         if text := environment.get(variable):
             yield from _shared(commands, key, text, f"${variable}")
     for verb, command in commands.items():
@@ -125,9 +125,9 @@ def misspelt_variables(commands: Mapping[str, Any], environment: Mapping[str, st
     if not any(variable.startswith(PREFIX) for variable in environment):
         return  # no verb needs to be loaded
     own = {_variable(f"{verb}-{key}") for verb, command in commands.items() for key in options(command)}
-    known = {_variable(key) for key in SHARED} | own | {TRUSTED, CLIENT_KEY, CLIENT_CERTIFICATE}
+    names = {_variable(key) for key in SHARED} | own | {TRUSTED, CLIENT_KEY, CLIENT_CERTIFICATE}
     for variable in environment:
-        if variable.startswith(PREFIX) and variable not in known and (near := nearest(variable, known)):
+        if variable.startswith(PREFIX) and variable not in names and (near := nearest(variable, names)):
             yield variable, near
 
 
@@ -135,7 +135,7 @@ def _variable(key: str) -> str:
     return PREFIX + key.replace("-", "_").upper()
 
 
-def _unknown(key: str, value: Any, where: str, known: Mapping[str, Any], commands: Mapping[str, Any]) -> str:
+def _unknown(key: str, value: Any, where: str, keys: Mapping[str, Any], commands: Mapping[str, Any]) -> str:
     if SECRET_NAME.search(key) or _secret(value):
         return (
             f"{key!r} in {where} looks like a secret: remove it here, put it into an environment variable, and name "
@@ -144,7 +144,7 @@ def _unknown(key: str, value: Any, where: str, known: Mapping[str, Any], command
     if any(key in options(command) for command in commands.values()):
         verbs = [verb for verb, command in commands.items() if key in options(command)]
         return f"{key!r} in {where} is not an option of every command: put it under [{TABLE}.{verbs[0]}]"
-    return f"unknown key {key!r} in {where}: {did_you_mean(key, known)}"
+    return f"unknown key {key!r} in {where}: {did_you_mean(key, keys)}"
 
 
 def _secret(value: Any) -> bool:

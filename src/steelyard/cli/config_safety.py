@@ -15,14 +15,15 @@ from urllib.parse import urlsplit
 from steelyard.foundation.errors import SettingError
 
 HARMLESS = {
-    "how a table is read": "answers labels layout only-unreadable rename score source",
-    "how votes are computed": "calibrate confidence-level frugal method n resamples risk seed set shuffle-scores",
+    "how a table is read": "answers by labels layout only-unreadable rename score source",
+    "how votes are computed": "answer-sets calibrate confidence-level frugal label-counts method n resamples risk "
+    "seed set shuffle-scores splits",
     "what is read from the bundled grid": "cache quick",
     "prices and budgets to compute with": "budget loss price price-response price-score",
     "parameters of simulated responses": "bf16 bias dominating easy-share gap inconsistency questions rivals saturated "
     "unreadable zipf",
     "how samples are requested, from a server that is checked": "concurrency fan-out limit logprobs max-failures "
-    "max-tokens retries sample-timeout temperature top-p try-timeout",
+    "max-tokens retries sample-timeout temperature top-logprobs top-p try-timeout",
     "how responses are scored, where the command line allows it": "as context split verifier",
     "how work is divided, once --engine is on the command line": "gpus-per-worker parts workers",
 }  # why they are harmless, and the options

@@ -70,13 +70,13 @@ def run(
         steps.pop()  # the report; what it needs is said at the end
     if json:
         console.as_json(
-            {"steps": [{"command": command, "found": _found(verb, given)} for command, verb, given in steps]}
+            {"steps": [{"command": command, "found": _output(verb, arguments)} for command, verb, arguments in steps]}
         )
         check_charts()
         return
-    for command, verb, given in steps:
+    for command, verb, arguments in steps:
         console.step(command)
-        verb(**given)
+        verb(**arguments)
     console.say("\nA small language model answered 1,000 word problems 64 times each, and a process")
     console.say("reward model scored every step (docs/grid.md); 'steelyard grid' lists other pairs.")
     console.say("Now try a file of your own:")
@@ -85,8 +85,8 @@ def run(
     console.say(f"\nEverything on one page: {page}")
 
 
-def _found(verb: Callable[..., None], given: dict[str, Any]) -> Any:
+def _output(verb: Callable[..., None], arguments: dict[str, Any]) -> Any:
     """The JSON object that a verb prints."""
     with redirect_stdout(io.StringIO()) as printed:
-        verb(**given, json=True)
+        verb(**arguments, json=True)
     return loads(printed.getvalue())

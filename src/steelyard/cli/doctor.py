@@ -45,7 +45,7 @@ def run(
     red = sum(finding.status == "red" for finding in findings)
     if json:
         checks = [vars(finding) for finding in findings]  # they name an upstream where there are several
-        checks = [{key: value for key, value in each.items() if key != "upstream" or value} for each in checks]
+        checks = [{key: value for key, value in check.items() if key != "upstream" or value} for check in checks]
         console.as_json({"ok": not red, "checks": checks})
     else:
         section = ""
@@ -60,17 +60,17 @@ def run(
         raise typer.Exit(1)
 
 
-def _settings(given: list[Default]) -> Iterator[Finding]:
+def _settings(defaults: list[Default]) -> Iterator[Finding]:
     """What steelyard.toml and the environment say, one line for each place."""
     from steelyard.cli.diagnosis import GOOD, Finding
 
     where = Path("steelyard.toml").resolve()
     if not where.exists():
         yield Finding("settings", GOOD, f"no {where}: all options have their defaults")
-    for origin in dict.fromkeys(each.origin for each in given):
-        values = {each.key: each.value for each in given if each.origin == origin}
-        told = ", ".join(f"{key} = {value}" for key, value in values.items())
-        yield Finding("settings", GOOD, f"{origin.replace(where.name, str(where))}: {told}")
+    for origin in dict.fromkeys(default.origin for default in defaults):
+        values = {default.key: default.value for default in defaults if default.origin == origin}
+        listed = ", ".join(f"{key} = {value}" for key, value in values.items())
+        yield Finding("settings", GOOD, f"{origin.replace(where.name, str(where))}: {listed}")
 
 
 def _say(finding: Finding) -> None:

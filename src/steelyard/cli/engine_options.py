@@ -76,14 +76,14 @@ def need_engine(**options: Any) -> None:
 
 @contextmanager
 def logged(
-    what: str, folder: Path, keep: Callable[[Progress], None] = lambda _: None
+    title: str, folder: Path, keep: Callable[[Progress], None] = lambda _: None
 ) -> Iterator[Callable[[Progress], None]]:
     """Yield a function that shows where the work on all parts stands, and writes lines to RUN/progress.log.
 
     `keep` is called with it too.
     """
     last = {"parts": -1, "time": float("-inf")}
-    with live(what) as shown:
+    with live(title) as shown:
 
         def tell(progress: Progress) -> None:
             keep(progress)
@@ -96,7 +96,7 @@ def logged(
                     suppress(OSError),
                     (folder / LOG).open("a", encoding="utf-8") as file,
                 ):  # a failing log does not stop the job
-                    file.write(f"{stamp} {what}: {sentence(progress)}\n")
+                    file.write(f"{stamp} {title}: {sentence(progress)}\n")
 
         yield tell
 

@@ -44,7 +44,10 @@ def run(
     calibrate: Annotated[float | None, opt.calibrate_option("Default: 0.3.")] = None,
     n: Annotated[str | None, opt.n_option("Several: 1,2,4. Default: powers of two, and all samples")] = None,
     method: Annotated[
-        list[str] | None, opt.method_option("Repeatable, or several with commas: majority,logit. Default: all.")
+        list[str] | None,
+        opt.method_option(
+            "Repeatable, or several with commas: majority,logit. Default: all except borda, mob and other rare ones."
+        ),
     ] = None,
     resamples: Annotated[
         int | None,
@@ -149,20 +152,20 @@ def run(
             engine, workers, listed, files, reading | {"need_score": scored, "answers": pool.origin.answers}, **split
         )
     warn_of_accuracy(pool)
-    about = {**sizes, "changes": _changes(listed, cal, test)}
+    facts = {**sizes, "changes": _changes(listed, cal, test)}
     if json:
-        found = {"rows": result.to_dicts(), **about, "score": pool.origin.score, "resamples": draws}
-        console.as_json(found | {"confidence": trust.to_dicts()})
+        report = {"rows": result.to_dicts(), **facts, "score": pool.origin.score, "resamples": draws}
+        console.as_json(report | {"confidence": trust.to_dicts()})
         return
-    _show(result, trust, listed, test.n, about)
+    _show(result, trust, listed, test.n, facts)
 
 
-def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, about: dict[str, Any]) -> None:
+def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int, facts: dict[str, Any]) -> None:
     """Print the accuracy of every method, and how good its confidence is."""
     from steelyard.voting.methods import method_class
 
     oracles = {name for name in methods if method_class(name).oracle}
-    print_accuracies(result, about["calibration_questions"], about["test_questions"], oracles)
+    print_accuracies(result, facts["calibration_questions"], facts["test_questions"], oracles)
     print_outcomes(result)
     rows = [(name, *(f"{value:.3f}" for value in values)) for name, *values in trust.iter_rows()]
     if rows:
@@ -170,7 +173,7 @@ def _show(result: pl.DataFrame, trust: pl.DataFrame, methods: list[str], n: int,
     without = [name for name in methods if name not in {*oracles, *trust["method"]}]
     if without:
         console.tell(f"No confidence, because they learn no probability: {', '.join(without)}.")
-    console.tell("\n".join(about["changes"].values()))
+    console.tell("\n".join(facts["changes"].values()))
 
 
 def _changes(methods: list[str], cal: LabelledPool, test: LabelledPool) -> dict[str, str]:

@@ -59,18 +59,18 @@ def check_frugal(rule: str | None, price: float | None) -> None:
     from steelyard.evaluation.scores_on_demand import check_price
     from steelyard.voting.on_demand import asking_names
 
-    known = asking_names()
-    if rule is not None and rule not in known:
-        raise SettingError(f"unknown --frugal rule {rule!r}: {did_you_mean(rule, known)}")
+    rules = asking_names()
+    if rule is not None and rule not in rules:
+        raise SettingError(f"unknown --frugal rule {rule!r}: {did_you_mean(rule, rules)}")
     if price is not None and rule != "expected":
         raise SettingError("--price-score needs --frugal expected: add it, or leave out the price")
     if price is not None:
         check_price(price)
 
 
-def refuse_beside_plan(**given: object) -> None:
+def refuse_beside_plan(**options: object) -> None:
     """Refuse options that say how to measure methods: a plan's cascade knows all of that."""
-    if wrong := [option for option, value in given.items() if value]:
+    if wrong := [option for option, value in options.items() if value]:
         option = "-n" if wrong[0] == "n" else f"--{wrong[0].replace('_', '-')}"
         raise SettingError(
             f"--plan replays the plan's cascade, and {option} is for measuring methods: leave out one of them"
@@ -107,7 +107,7 @@ def show_replay(replayed: CascadeReplay, json: bool) -> None:
     """Print accuracy and cost beside everyone, and who was asked how often."""
     if json:
         sizes = {"test_questions": replayed.questions, "left_out_questions": replayed.left_out}
-        console.as_json({"rows": replayed.rows.to_dicts(), "asked": replayed.asked.to_dicts(), **sizes})
+        console.as_json({"rows": replayed.rows.to_dicts(), "sampled": replayed.sampled.to_dicts(), **sizes})
         return
     rows = [
         (
@@ -121,8 +121,8 @@ def show_replay(replayed: CascadeReplay, json: bool) -> None:
     ]
     title = f"The cascade of the plan on {replayed.questions} questions: {replayed.cascade.described()}"
     print_table(title, ("policy", "cost", "accuracy %", "interval", "against everyone"), rows, text=True)
-    asked_rows = [(name, f"{100 * share:.1f}", f"{cost:.4g}") for name, share, cost in replayed.asked.iter_rows()]
-    print_table("Who is asked", ("source", "of questions, %", "cost"), asked_rows)
+    source_rows = [(name, f"{100 * share:.1f}", f"{cost:.4g}") for name, share, cost in replayed.sampled.iter_rows()]
+    print_table("Who is asked", ("source", "of questions, %", "cost"), source_rows)
     print("cost: mean per question; against everyone: points, paired.")
     if replayed.left_out:
         console.say(f"{replayed.left_out} other questions are left out, because the cascade was learned on them.")

@@ -169,14 +169,14 @@ def _unlabelled(voter: Method, file: Path | None, options: dict[str, Any]) -> di
 def _show(voter: Method, learned: dict[str, Any], where: str, pool: Pool) -> None:
     """Print what was fitted, what each score contributed, what a score is worth, and what more labels bring."""
     names = {"accuracy": "accuracy on these questions", "standard_error": "its standard error"}
-    found = voter.summary()
-    plain = [(name, value) for name, value in found.items() if name not in ("mix", "sources") and value is not None]
+    summary = voter.summary()
+    plain = [(name, value) for name, value in summary.items() if name not in ("mix", "sources") and value is not None]
     rows = [(names.get(name, name), console.value(value)) for name, value in plain]
     print_table(f"Fitted {voter.name} on {where}", ("", "value"), rows)
     if voter.mix_:
         print_mix(voter.mix_)
-    if "sources" in found:
-        worth = [(name, f"{weight:.2f}") for name, weight in found["sources"].items()]
+    if "sources" in summary:
+        worth = [(name, f"{weight:.2f}") for name, weight in summary["sources"].items()]
         print_table("What every source is worth", ("source", "weight"), worth)
     if hasattr(voter, "weight"):
         print_weights(voter.weight, *(() if voter.mix_ else _seen(pool)))
@@ -192,8 +192,8 @@ def _seen(pool: Pool) -> tuple[float, float]:
     """The lowest and the highest score of a pool; 0 and 1 for one without scores."""
     import numpy as np
 
-    known = np.empty(0) if pool.scores is None else pool.scores[~np.isnan(pool.scores)]
-    return (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    scores = np.empty(0) if pool.scores is None else pool.scores[~np.isnan(pool.scores)]
+    return (float(scores.min()), float(scores.max())) if scores.size else (0.0, 1.0)
 
 
 def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
@@ -204,5 +204,5 @@ def _assessed(voter: Method, pool: Pool) -> dict[str, Any]:
 
     if not isinstance(voter, Assessable) or not isinstance(pool, LabelledPool):
         return {}
-    found = [asdict(row) for row in learning_curve(voter, pool, seed=getattr(voter, "seed", 0))]
-    return {"learning_curve": found, "explained": voter.assess(pool).explain()}
+    curve = [asdict(row) for row in learning_curve(voter, pool, seed=getattr(voter, "seed", 0))]
+    return {"learning_curve": curve, "explained": voter.assess(pool).explain()}

@@ -93,6 +93,14 @@ def run(
             show_default=False,
         ),
     ] = True,
+    top_logprobs: Annotated[
+        int,
+        typer.Option(
+            "--top-logprobs",
+            metavar="COUNT",
+            help="Store statistics of the COUNT most likely tokens, such as 20, for deepconf scores; 0: none.",
+        ),
+    ] = 0,
     retries: Annotated[
         int, typer.Option(min=0, metavar="COUNT", help="Retries per request. Waiting for a busy server does not count.")
     ] = 2,
@@ -142,12 +150,12 @@ def run(
 
     if engine is None:
         need_engine(parts=parts, workers=workers)
-    asked_of = upstream_options(upstream, model, key_env)
-    prices = check_spending(confirm_above, price, asked_of["upstream"])
+    server_options = upstream_options(upstream, model, key_env)
+    prices = check_spending(confirm_above, price, server_options["upstream"])
     estimating = estimate_options(dry_run, confirm_above, probe, engine=engine, fork=fork)
     shown: ServedProgress[Progress] = ServedProgress(lambda: live("Sampling"))
     chosen = without_none(**{name: arguments[name] for name in GenerateOptions.__annotations__})
-    options = cast(GenerateOptions, chosen | {"rename": renames(rename)} | asked_of)
+    options = cast(GenerateOptions, chosen | {"rename": renames(rename)} | server_options)
     spending = Spending(prices, dry_run, confirm_above, json)
     if probe is not None:
         spending = send_probe(questions, output, options, probe, spending)

@@ -33,7 +33,7 @@ def tell(folder: Path, progress: Progress, stopped: bool, spending: Spending) ->
         console.as_json(
             {
                 "run": str(folder),
-                "wanted": progress.wanted,
+                "wanted": progress.requested,
                 "samples": there,
                 "failed": failed,
                 "reasons": dict(reasons.most_common()),
@@ -49,11 +49,11 @@ def tell(folder: Path, progress: Progress, stopped: bool, spending: Spending) ->
         )
         return
     if not progress.done and not progress.failed and not stopped and not progress.lost:
-        all_ = f"all {there:,}" if there >= progress.wanted else f"{there:,} of {progress.wanted:,}"
+        all_ = f"all {there:,}" if there >= progress.requested else f"{there:,} of {progress.requested:,}"
         console.say(f"Nothing to sample: {all_} samples are in {folder}")
         return
-    asked = f"{progress.done:,} samples now, {progress.tokens:,} tokens, {duration(progress.seconds)}"
-    console.say(f"{folder}: {there:,} of {progress.wanted:,} samples ({asked})")
+    usage = f"{progress.done:,} samples now, {progress.tokens:,} tokens, {duration(progress.seconds)}"
+    console.say(f"{folder}: {there:,} of {progress.requested:,} samples ({usage})")
     say_spent(progress.spent, prices)
     if progress.parts:
         rows = [(name, *map(str, _counted(part)), progress.lost.get(name, "")) for name, part in progress.parts.items()]
@@ -124,4 +124,4 @@ def _by_source(progress: Progress) -> dict[str, object]:
 
 
 def _counted(part: Progress) -> tuple[int, int, int]:
-    return part.wanted, part.there + part.done, part.failed
+    return part.requested, part.there + part.done, part.failed

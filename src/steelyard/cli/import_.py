@@ -50,8 +50,8 @@ def _over_parts(files: list[Path], output: Path, engine: str, parts: int | None,
     if parts is None:
         raise SettingError("--engine writes a folder of parts: set how many with --parts, such as --parts 64")
     with progress_bar(f"Reading {opt.title_of(files)}") as progress:
-        found = import_parts(files, place_of(output), parts, engine_of(engine), progress=progress, **options)
-    _tell(output, json, sum(found.rows), found.made["questions"], list(found.columns))
+        imported = import_parts(files, place_of(output), parts, engine_of(engine), progress=progress, **options)
+    _tell(output, json, sum(imported.rows), imported.made["questions"], list(imported.columns))
 
 
 def _tell(output: Path, json: bool, responses: int, questions: int, columns: list[str]) -> None:

@@ -13,7 +13,7 @@ def run(json: Json = False) -> None:
     """List the recognised layouts of response files, in the order in which they are tried."""
     from steelyard.tables.responses import every_layout
 
-    rows = [(layout.name, layout.title, layout.about) for layout in every_layout()]
+    rows = [(layout.name, layout.title, layout.description) for layout in every_layout()]
     if json:
         console.as_json({"layouts": [dict(zip(("name", "title", "about"), row, strict=True)) for row in rows]})
         return

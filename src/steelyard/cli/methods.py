@@ -41,11 +41,11 @@ def run(
 def _list(json: bool) -> None:
     import steelyard as sy
 
-    found = [_about(name) for name in sy.method_names()]
+    methods = [_description(name) for name in sy.method_names()]
     if json:
-        console.as_json({"methods": found})
+        console.as_json({"methods": methods})
         return
-    rows = [(row["method"], _kind(row), row["package"], row["what"]) for row in found]
+    rows = [(row["method"], _kind(row), row["package"], row["what"]) for row in methods]
     print_table("Methods", ("method", "", "package", "what it does"), rows, text=True)
     console.say(
         "Learns: it needs labels to be fitted. Oracle: it reads labels when it votes, and can only be measured."
@@ -53,7 +53,7 @@ def _list(json: bool) -> None:
     console.say("The settings of one: steelyard methods NAME")
 
 
-def _about(name: str) -> dict[str, Any]:
+def _description(name: str) -> dict[str, Any]:
     """One method; one of another package that is broken is listed too, with what is wrong with it."""
     from steelyard.voting.methods import method_class, registry
 
@@ -81,17 +81,17 @@ def _explain(name: str, json: bool) -> None:
 
     kind = method_class(name)
     settings: list[dict[str, Any]] = [
-        {"name": each.name, "type": each.type_text, "default": _plain(each.default), "meaning": each.meaning}
-        for each in settings_of(kind)
+        {"name": item.name, "type": item.type_text, "default": _plain(item.default), "meaning": item.meaning}
+        for item in settings_of(kind)
     ]
     example = _example(kind, settings)
     if json:
-        console.as_json({**_about(name), "settings": settings, "example": example})
+        console.as_json({**_description(name), "settings": settings, "example": example})
         return
-    about = _about(name)
-    console.say(f"{name} (package {about['package']}{', ' * bool(_kind(about))}{_kind(about)}): {about['what']}\n")
+    info = _description(name)
+    console.say(f"{name} (package {info['package']}{', ' * bool(_kind(info))}{_kind(info)}): {info['what']}\n")
     if settings:
-        rows = [(each["name"], each["type"], _typed(each["default"]), each["meaning"]) for each in settings]
+        rows = [(row["name"], row["type"], _typed(row["default"]), row["meaning"]) for row in settings]
         print_table("Settings, each given as --set NAME=VALUE", ("name", "type", "default", "meaning"), rows, text=True)
     else:
         console.say("It has no settings.\n")
@@ -102,7 +102,7 @@ def _example(kind: type[Method], settings: list[dict[str, Any]]) -> str:
     """A command that uses the method, with its first setting that has a value."""
     if kind.oracle:
         return shlex.join(["steelyard", "evaluate", "labelled.parquet", "--method", f"majority,{kind.name}"])
-    first = [f"{each['name']}={_typed(each['default'])}" for each in settings if each["default"] is not None][:1]
+    first = [f"{item['name']}={_typed(item['default'])}" for item in settings if item["default"] is not None][:1]
     words = [word for pair in first for word in ("--set", pair)]
     return shlex.join(["steelyard", "fit", "labelled.parquet", "--method", kind.name, *words, "-o", "plan.json"])
 
@@ -130,19 +130,19 @@ def settings_from(method: type[Method], pairs: list[str] | None) -> dict[str, An
     """
     from steelyard.voting.methods.base.setting import settings_of
 
-    known = {setting.name: setting for setting in settings_of(method)}
+    settings = {setting.name: setting for setting in settings_of(method)}
     read: dict[str, Any] = {}
     for pair in pairs or []:
         key, sep, text = pair.partition("=")
         if not (key and sep):
             raise SettingError(f"cannot set {pair!r}: write KEY=VALUE; {_explained(method)}")
-        if key not in known:
+        if key not in settings:
             raise SettingError(
-                f"{method.name} has no setting {key!r}: {did_you_mean(key, known)}; {_explained(method)}"
+                f"{method.name} has no setting {key!r}: {did_you_mean(key, settings)}; {_explained(method)}"
             )
         if key in read:
             raise SettingError(f"{key} is set twice: give every setting once")
-        read[key] = _value(method, known[key], text)
+        read[key] = _value(method, settings[key], text)
     return read
 
 

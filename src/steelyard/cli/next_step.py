@@ -37,10 +37,10 @@ def after_generate(folder: Path) -> str:
     return shlex.join(["steelyard", *words]) + ", or with another verifier ('steelyard score' lists them)"
 
 
-def after_score(folder: Path, column: str, *, vectors: bool = False) -> str:
+def after_score(folder: Path, column: str, similarity: str | None = None) -> str:
     """Measure the methods where enough questions are labelled, fit where they are few, and vote without labels.
 
-    A column of `vectors` has no scores: the responses are compared by it.
+    A column with a `similarity` has no scores: the responses are compared by it.
     """
     import polars as pl
 
@@ -48,8 +48,8 @@ def after_score(folder: Path, column: str, *, vectors: bool = False) -> str:
     from steelyard.runs.parts import is_parted_run
 
     usual = ("vote", str(folder), "--score", column, "--method", "vanilla", *VERDICTS)
-    if vectors:
-        return shlex.join(["steelyard", "vote", str(folder), "--answers", f"free:cosine:{column}", *VERDICTS])
+    if similarity:
+        return shlex.join(["steelyard", "vote", str(folder), "--answers", f"free:{similarity}:{column}", *VERDICTS])
     if is_parted_run(folder):
         return shlex.join(["steelyard", *usual])
     if column not in pl.scan_parquet(folder / FILE).collect_schema():  # nothing could be scored
@@ -80,7 +80,7 @@ def _labelled(folder: Path, column: str | None) -> int:
     label = next((name for name in ("correct", "gold") if name in table.collect_schema()), None)
     if label is None:
         return 0
-    known = [label] if column is None else [label, column]
-    rows = table.filter(pl.all_horizontal(pl.col(known).is_not_null())).select("question", label).collect()
+    columns = [label] if column is None else [label, column]
+    rows = table.filter(pl.all_horizontal(pl.col(columns).is_not_null())).select("question", label).collect()
     differ = label == "gold" or rows[label].n_unique() == 2  # what a gold answer makes of responses, nobody knows
     return rows["question"].n_unique() if differ else 0

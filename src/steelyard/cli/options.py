@@ -35,7 +35,8 @@ ScoreName = Annotated[
     option(
         "--score",
         "COLUMN",
-        "Score column; prm:min reduces step scores, sigmoid(prm) reads logits, prm:*+self mixes several.",
+        "Score column; prm:min reduces step scores, sigmoid(prm) reads logits, prm:*+self or 'prm_*' mix several. "
+        "Without a verifier: length, deepconf-lowest ..",
     ),
 ]
 SourceName = Annotated[
@@ -87,9 +88,9 @@ def n_option(more: str = "") -> Any:
     return typer.Option("-n", metavar="N", help=f"Samples per question{f'. {more}' if more else ''}.")
 
 
-def output_option(what: str, metavar: str = "FILE", *, show_default: bool = False) -> Any:
+def output_option(description: str, metavar: str = "FILE", *, show_default: bool = False) -> Any:
     """The option -o."""
-    return typer.Option("-o", "--output", metavar=metavar, help=f"Output: {what}.", show_default=show_default)
+    return typer.Option("-o", "--output", metavar=metavar, help=f"Output: {description}.", show_default=show_default)
 
 
 def parts_option(more: str) -> Any:
@@ -182,13 +183,13 @@ def one_name(texts: list[str] | None, option: str) -> str | None:
     """
     if not texts:
         return None
-    given_names = [part.strip() for text in texts for part in text.split(",")]
-    if not given_names[0]:
+    parts = [part.strip() for text in texts for part in text.split(",")]
+    if not parts[0]:
         raise SettingError(f"{option} is empty: give a name, or leave out {option}")
-    if len(given_names) > 1:
-        listed = ", ".join(given_names)
+    if len(parts) > 1:
+        listed = ", ".join(parts)
         raise SettingError(f"{option} takes one name here, not {listed}: give one ('evaluate' takes several methods)")
-    return given_names[0]
+    return parts[0]
 
 
 def without_none(**settings: Any) -> dict[str, Any]:

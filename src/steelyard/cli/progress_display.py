@@ -21,16 +21,16 @@ Update = TypeVar("Update")
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
+def progress_bar(title: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that shows the share of work done: a bar on a terminal, a line now and then in a log."""
-    what = plain(what)
+    title = plain(title)
     if not sys.stderr.isatty():
         line, end = LogInterval(QUIET), TimeLeft()
 
         def show(share: float) -> None:
             left = end.at(share)
             if line.due(left):
-                aside(f"{what}: {100 * share:.0f} %{time_left_text(left)}")
+                aside(f"{title}: {100 * share:.0f} %{time_left_text(left)}")
 
         yield show
         return
@@ -44,31 +44,31 @@ def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=1.0)
+        task = bar.add_task(title, total=1.0)
         yield lambda share: bar.update(task, completed=share)
 
 
 @contextmanager
-def spinner(what: str) -> Iterator[Callable[[float], None]]:
+def spinner(title: str) -> Iterator[Callable[[float], None]]:
     """Yield a function that shows the elapsed seconds: a spinner on a terminal, a line now and then in a log."""
-    what = plain(what)
+    title = plain(title)
     if not sys.stderr.isatty():
         line = LogInterval(QUIET)
-        yield lambda seconds: aside(f"{what}: {seconds:.0f} s") if line.due(None) else None
+        yield lambda seconds: aside(f"{title}: {seconds:.0f} s") if line.due(None) else None
         return
     from rich.console import Console
     from rich.markup import escape
 
-    with Console(stderr=True).status(escape(what)) as status:
-        yield lambda seconds: status.update(f"{escape(what)}: {seconds:.1f} s")
+    with Console(stderr=True).status(escape(title)) as status:
+        yield lambda seconds: status.update(f"{escape(title)}: {seconds:.1f} s")
 
 
 @contextmanager
-def live(what: str) -> Iterator[Callable[[Progress], None]]:
+def live(title: str) -> Iterator[Callable[[Progress], None]]:
     """Yield a function that shows the progress of a job."""
     if not sys.stderr.isatty():
         line = LogInterval(QUIET)
-        yield lambda progress: aside(f"{what}: {sentence(progress)}") if line.due(progress.seconds_left) else None
+        yield lambda progress: aside(f"{title}: {sentence(progress)}") if line.due(progress.seconds_left) else None
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
@@ -80,18 +80,18 @@ def live(what: str) -> Iterator[Callable[[Progress], None]]:
         TextColumn("{task.fields[says]}", markup=False),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, says="")
+        task = bar.add_task(title, total=None, says="")
 
         def show(progress: Progress) -> None:
             there = progress.there + progress.done + progress.failed
-            bar.update(task, total=progress.wanted, completed=there, says=plain(sentence(progress)))
+            bar.update(task, total=progress.requested, completed=there, says=plain(sentence(progress)))
 
         yield show
 
 
 def sentence(progress: Progress) -> str:
     """The progress of a job, in one line."""
-    parts = [f"{progress.there + progress.done:,}/{progress.wanted:,}"]
+    parts = [f"{progress.there + progress.done:,}/{progress.requested:,}"]
     pace, tokens = progress.pace
     if progress.done:
         parts.append(f"{pace:,.1f} {progress.unit}/s")
@@ -104,7 +104,7 @@ def sentence(progress: Progress) -> str:
     if progress.failed:
         parts.append(f"{progress.failed:,} failed")
     if progress.parts:
-        counts = (f"{name} {part.there + part.done:,}/{part.wanted:,}" for name, part in progress.parts.items())
+        counts = (f"{name} {part.there + part.done:,}/{part.requested:,}" for name, part in progress.parts.items())
         parts.append(" ".join(counts) if len(progress.parts) <= MOST_NAMED else f"{len(progress.parts)} upstreams")
     if progress.waiting and progress.waiting != float("inf"):
         parts.append(f"the server is busy, waiting {progress.waiting:.0f} s")
@@ -136,15 +136,15 @@ class LogInterval:
 
     def __init__(self, quiet: float) -> None:
         self._quiet, self._began, self._last = quiet, time.monotonic(), time.monotonic()
-        self._told = False
+        self._reported = False
 
     def due(self, left: float | None) -> bool:
         """Whether it is time for a line, with this many seconds left."""
         now = time.monotonic()
-        first = not self._told and left is not None and now - self._began > FIRST and left > self._quiet
+        first = not self._reported and left is not None and now - self._began > FIRST and left > self._quiet
         if not first and now - self._last <= self._quiet:
             return False
-        self._last, self._told = now, self._told or left is not None
+        self._last, self._reported = now, self._reported or left is not None
         return True
 
 

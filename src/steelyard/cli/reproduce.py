@@ -53,11 +53,11 @@ def run(
     from steelyard.evaluation.paper.experiment import experiment, experiment_names
 
     if not names and json:
-        console.as_json({"experiments": {name: experiment(name).what for name in experiment_names()}})
+        console.as_json({"experiments": {name: experiment(name).description for name in experiment_names()}})
         return
     if not names:
         for name in experiment_names():
-            console.say(f"{name:<{WIDTH}}{experiment(name).what}")
+            console.say(f"{name:<{WIDTH}}{experiment(name).description}")
         console.say("\nTo reproduce some or all: steelyard reproduce all -o FOLDER")
         return
     from steelyard.evaluation.paper.reproduce import reproduce
@@ -69,10 +69,10 @@ def run(
             drawing=lambda share: progress(MEASURING + (1 - MEASURING) * share),
         )  # fmt: skip
     if json:
-        found = [
-            {"name": each.name, "mark": each.mark, "title": each.missing or each.finding.title} for each in made.results
+        results = [
+            {"name": item.name, "mark": item.mark, "title": item.missing or item.finding.title} for item in made.results
         ]
-        console.as_json({"page": str(output / "index.html"), "results": found, "problems": list(made.problems)})
+        console.as_json({"page": str(output / "index.html"), "results": results, "problems": list(made.problems)})
         return
     for problem in made.problems:
         console.say(f"note: {problem}")

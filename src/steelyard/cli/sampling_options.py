@@ -73,7 +73,8 @@ CriteriaFile = Annotated[
     typer.Option(
         "--criteria",
         metavar="FILE",
-        help="Text file that describes a good response, for --verifier judge and judge-pairwise.",
+        help="Text file that describes a good response, for --verifier judge and judge-pairwise, or when two "
+        "responses mean the same, for same-meaning.",
         show_default=False,
     ),
 ]

@@ -94,7 +94,6 @@ def run(
     from steelyard.sampling.score.score import ScoreOrder, score
     from steelyard.sampling.verifiers import find_verifier
     from steelyard.sampling.verifiers.criteria import read_criteria
-    from steelyard.sampling.verifiers.protocol import EmbeddingProtocol
 
     if engine is None:
         need_engine(workers=workers, gpus_per_worker=gpus_per_worker)
@@ -102,13 +101,13 @@ def run(
     estimating = estimate_options(dry_run, confirm_above, None, engine=engine)
     if upstream == LOCAL and engine is None:
         print(WEAK, file=sys.stderr)
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "local": local, "model": model, "split": split, "context": context, "column": column, "key_env": key_env,
         "max_failures": max_failures, "criteria": read_criteria(criteria),
     }  # fmt: skip
     made_from: dict[str, Any] = {"output": output, "rename": opt.renames(rename), "layout": layout}
     if estimating:
-        order = ScoreOrder(verifier, upstream, **asked)
+        order = ScoreOrder(verifier, upstream, **options)
         on_demand, spend = frugal is not None, Spending(prices, dry_run, confirm_above, json)
         if not should_send(opt.source_of(files), order, on_demand, made_from, spend):
             return
@@ -118,28 +117,27 @@ def run(
             with logged("Scoring", files[0]) as watch:
                 done = score_parts(
                     files[0], verifier, engine=engine, workers=workers, gpus_per_worker=gpus_per_worker,
-                    at=upstream, plan=plan, frugal=frugal, answers=answers, progress=watch, **asked,
+                    at=upstream, plan=plan, frugal=frugal, answers=answers, progress=watch, **options,
                 )  # fmt: skip
         else:
             with progress_bar(f"Scoring {opt.title_of(files)}") as progress:
                 done = score(
                     opt.source_of(files), verifier, upstream=upstream, plan=plan, frugal=frugal, answers=answers,
-                    progress=progress, **made_from, **asked,
+                    progress=progress, **made_from, **options,
                 )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["steelyard", *sys.argv[1:]])
         console.aside(f"Finished scores are saved. To resume: {again}")
         raise typer.Exit(130) from None
-    protocol, known = find_verifier(verifier)
-    vectors = isinstance(protocol, EmbeddingProtocol)
-    show_scored(done, column or known.name, json, plan, price_of(prices, VERIFIER), vectors=vectors)
+    protocol, entry = find_verifier(verifier)
+    show_scored(done, column or entry.name, json, plan, price_of(prices, VERIFIER), protocol.similarity)
 
 
-def _check_parted(files: list[Path], **given: Any) -> None:
+def _check_parted(files: list[Path], **options: Any) -> None:
     """Refuse what many workers cannot do."""
     if len(files) > 1:
         raise SettingError("--engine scores a single run in parts: pass only that run")
-    for name, value in given.items():
+    for name, value in options.items():
         if value:
             option = {"output": "-o"}.get(name, f"--{name}")
             raise SettingError(f"{option} cannot be used on a run in parts: leave it out, or leave out --engine")

@@ -25,8 +25,7 @@ def show_scored(
     json: bool,
     plan: Path | None = None,
     price: Price | None = None,
-    *,
-    vectors: bool = False,
+    similarity: str | None = None,
 ) -> None:
     """Say what was scored, what could not be and why, and what comes next."""
     spent, prices = {"": done.spent}, {"": price} if price else {}
@@ -35,41 +34,44 @@ def show_scored(
             {
                 "run": str(done.run),
                 "scored": done.before + done.new, "new": done.new, "truncated": done.truncated, "empty": done.empty,
-                "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.found,
+                "unsampled": done.unsampled, "failures": dict(done.failures), "found": done.detected,
                 "spent": spent_object(spent, prices),
-                "rule": done.rule, "not_asked": done.not_asked, "copied": done.copied,
+                "rule": done.rule, "not_scored": done.not_scored, "copied": done.copied,
                 "comparisons": done.comparisons, "ties": done.ties, "unreadable": done.unreadable,
             }
         )  # fmt: skip
         return
-    if done.found:
-        known = {name: value for name, value in done.found.items() if value is not None}
-        about = [str(value) if name == "where" else f"{name} {value}" for name, value in known.items()]
-        console.say(f"Verifier: {', '.join(about)}")
+    if done.detected:
+        detected = {name: value for name, value in done.detected.items() if value is not None}
+        facts = [str(value) if name == "where" else f"{name} {value}" for name, value in detected.items()]
+        console.say(f"Verifier: {', '.join(facts)}")
     console.say(f"Scored {done.new} responses; {done.before} were already scored.")
     say_spent(spent, prices)
     if done.rule:
         console.say(_not_needed(done))
     if done.comparisons:
+        ties, unreadable = ("the orders contradict each other, or about 0.5", "compared by their words")
+        if similarity is None:
+            ties, unreadable = ("0.5 for both responses", "left out")
         console.say(
-            f"{done.comparisons} comparisons, each in both orders: {done.ties} ties (0.5 for both responses), "
-            f"{done.unreadable} unreadable (left out)."
+            f"{done.comparisons} comparisons, each in both orders: {done.ties} ties ({ties}), "
+            f"{done.unreadable} unreadable ({unreadable})."
         )
     notes = [
         (done.copied, "more have the same text as a scored one, and share its score"),
         (done.truncated, "were longer than the verifier's context: the tail of their steps was scored"),
-        (done.empty, "have no text and no score"),
+        (done.empty, "have no text and no score" if similarity is None else "have no answer to compare"),
         (done.unsampled, "samples failed in the run and have no score"),
     ]
-    for count, what in notes:
+    for count, note in notes:
         if count:
-            console.say(f"  {count} {what}")
+            console.say(f"  {count} {note}")
     for reason, count in done.failures.most_common(10):
         console.say(f"  {count} failed: {console.shortened(reason, 200)}")
     if done.failures:
         console.say("Run the same command again to retry the failed ones.")
     following = shlex.join(["steelyard", "vote", str(done.run), "--plan", str(plan), *VERDICTS]) if done.rule else None
-    console.say(f"Next: {following or after_score(done.run, column, vectors=vectors)}")
+    console.say(f"Next: {following or after_score(done.run, column, similarity)}")
 
 
 def should_send(source: Any, order: ScoreOrder, on_demand: bool, made_from: dict[str, Any], spending: Spending) -> bool:
@@ -85,10 +87,9 @@ def _not_needed(done: Scored) -> str:
     """How many responses the verifier did not need to read, and by what."""
     read = done.before + done.new + done.copied + done.failures.total()
     why = "their scores could not change a verdict" if done.rule == "exact" else "not worth the price of a score"
-    share = done.not_asked / max(1, read + done.not_asked)
-    return (
-        f"{done.not_asked} of {read + done.not_asked} responses ({share:.0%}) were not asked: {why} (rule {done.rule})."
-    )
+    share = done.not_scored / max(1, read + done.not_scored)
+    total = read + done.not_scored
+    return f"{done.not_scored} of {total} responses ({share:.0%}) were not scored: {why} (rule {done.rule})."
 
 
 def show_verifiers(json: bool) -> None:
@@ -96,10 +97,10 @@ def show_verifiers(json: bool) -> None:
     from steelyard.sampling.verifiers import all_protocols
     from steelyard.sampling.verifiers.protocol import verifier_rows
 
-    found = verifier_rows(all_protocols())
+    rows = verifier_rows(all_protocols())
     if json:
         console.as_json(
-            {"verifiers": [dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in found]}
+            {"verifiers": [dict(zip(("verifier", "model", "runs", "split"), row, strict=True)) for row in rows]}
         )
         return
-    print_table("Verifiers", ("verifier", "model", "runs", "split"), found, text=True)
+    print_table("Verifiers", ("verifier", "model", "runs", "split"), rows, text=True)

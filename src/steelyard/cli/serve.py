@@ -26,7 +26,9 @@ def run(
     upstream: Upstreams,
     model: Models = None,
     plan: opt.Plan = None,
-    method: Annotated[str | None, opt.method_option("Without a plan: majority, vanilla or best-of-n.")] = None,
+    method: Annotated[
+        str | None, opt.method_option("Without a plan: any that needs no labels, such as majority or vanilla.")
+    ] = None,
     n: Annotated[int, opt.n_option("A request can set its own number")] = 8,
     answers: opt.Answers = "auto",
     host: Annotated[str, typer.Option("--host", metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
@@ -123,12 +125,12 @@ def run(
     from steelyard.sampling.llm.prices import read_prices
     from steelyard.sampling.verifiers.criteria import read_criteria
 
-    asked_of: dict[str, Any] = upstream_options(upstream, model, key_env)
+    server_options: dict[str, Any] = upstream_options(upstream, model, key_env)
     place = opt.without_none(
         upstream=verifier_upstream, model=verifier_model, key_env=verifier_key_env, criteria=read_criteria(criteria)
     )
     configuration = Configuration(
-        **asked_of, plan=plan, method=method, n=n, answers=answers, host=host, port=port,
+        **server_options, plan=plan, method=method, n=n, answers=answers, host=host, port=port,
         allow_hosts=tuple(allow_host or ()), key_file=key_file,
         unauthenticated=unauthenticated, caps=read_caps(limit or []), price=read_prices(price or []),
         allow_fields=tuple(allow_field or ()),

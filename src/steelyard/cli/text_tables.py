@@ -86,6 +86,7 @@ def print_mix(result: Mix) -> None:
         for share, name, c, note in sorted(every, key=lambda row: (-row[0], row[1]))
     ]
     print_table("What each score contributed", ("score", "share %", "per spread", ""), rows)
+    tell(f"The score is {result.described()}.")
     if not result.shares.any():
         print("None of them separates correct from incorrect responses here: every score is worth the same.\n")
 

@@ -31,6 +31,7 @@ PANELS = {
         "report": "Write an HTML report about labelled responses.",
         "compare": "Compare two methods, plans or files on the same questions.",
         "methods": "List the methods, or explain the settings of one.",
+        "leaderboard": "Rank the methods on several sets of labelled responses.",
     },
     "Read": {
         "answers": "Show the answers read from responses, and which are equal.",
@@ -164,15 +165,15 @@ class Verb(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Print the defaults from steelyard.toml, refuse an untrusted server in it, and run the command."""
         mine = {
-            each.parameter: each for each in ctx.obj or [] if each.verb == self.name
+            item.parameter: item for item in ctx.obj or [] if item.verb == self.name
         }  # the last one takes precedence
-        filed = [each for each in mine.values() if not each.origin.startswith("$") and _defaulted(ctx, each.parameter)]
-        for each in filed:
-            check_servers(each.key, each.value)
+        filed = [item for item in mine.values() if not item.origin.startswith("$") and _defaulted(ctx, item.parameter)]
+        for item in filed:
+            check_servers(item.key, item.value)
         for parameter in self.params:
             check_no_secrets(parameter, ctx.params.get(parameter.name))
         added = [
-            f"{each.key} = {', '.join(each.value) if isinstance(each.value, list) else each.value}" for each in filed
+            f"{item.key} = {', '.join(item.value) if isinstance(item.value, list) else item.value}" for item in filed
         ]
         if added:
             aside(f"From steelyard.toml: {'; '.join(added)}")
@@ -181,9 +182,9 @@ class Verb(TyperCommand):
 
 def check_no_secrets(parameter: Any, value: Any) -> None:
     """Refuse an address with a password or token where a file or a server is named, before anything prints it."""
-    for each in value if isinstance(value, list | tuple) else [value]:
-        if (isinstance(each, Path) or parameter.metavar in ADDRESSED) and has_secret(str(each)):
-            address = re.sub(r"^(\w+):/+", r"\1://", str(each))  # a path has lost a slash
+    for item in value if isinstance(value, list | tuple) else [value]:
+        if (isinstance(item, Path) or parameter.metavar in ADDRESSED) and has_secret(str(item)):
+            address = re.sub(r"^(\w+):/+", r"\1://", str(item))  # a path has lost a slash
             raise SettingError(
                 f"{mask_addresses(address)} ({_name_of(parameter)}) contains a password or token, and addresses are "
                 "printed and stored: leave it out, and put it into the environment"

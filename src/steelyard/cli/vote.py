@@ -14,12 +14,16 @@ from steelyard.cli.engine_options import EngineName, Workers, folder_for
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent
+from steelyard.foundation.errors import SettingError
 from steelyard.foundation.store_address import place_of
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from steelyard.engine.vote import VotedParts
     from steelyard.foundation.store_address import Place
     from steelyard.tables.vote import VoteDetails
+    from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
     from steelyard.voting.confidence.risk_control import RiskControl
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
@@ -30,7 +34,8 @@ def run(
     files: opt.Files,
     plan: opt.Plan = None,
     method: Annotated[
-        list[str] | None, opt.method_option("Without a plan: majority (the default), vanilla, best-of-n or consensus.")
+        list[str] | None,
+        opt.method_option("Without a plan: any that needs no labels, such as vanilla or cisc. Default: majority."),
     ] = None,
     output: Annotated[
         Path | None, opt.output_option("the verdicts (.parquet, .jsonl, .csv); with --engine, a folder")
@@ -47,6 +52,14 @@ def run(
     confidence_level: Annotated[
         float, typer.Option(metavar="P", help="With --risk: probability that the error rate stays within it.")
     ] = 0.9,
+    answer_sets: Annotated[
+        float | None,
+        opt.option(
+            "--answer-sets",
+            "SHARE",
+            "Add lists of answers that contain the correct one, except for this share of the questions.",
+        ),
+    ] = None,
     answers: opt.Answers = "auto",
     rename: opt.Rename = None,
     layout: opt.LayoutName = None,
@@ -67,7 +80,11 @@ def run(
         "source": source,
     }
     options |= {"confidence_level": confidence_level, "n": n, "rename": opt.renames(rename), "layout": layout}
-    options |= {"answers": answers}
+    options |= {"answers": answers, "answer_sets": answer_sets}
+    if answer_sets is not None and output and output.suffix.lower() == ".csv":
+        raise SettingError(
+            f"answer sets are lists, which a CSV file cannot hold: use -o {output.stem}.parquet or .jsonl"
+        )
     if folder and output and engine:
         from steelyard.engine.engines import engine_of
         from steelyard.engine.vote import vote_parts
@@ -89,10 +106,11 @@ def run(
 
 def show_verdicts(result: VoteDetails, output: Place | None, json: bool) -> None:
     """Print the first verdicts, which part was answered and where they were written."""
-    verdicts, voter, empty, control = result
+    verdicts, voter, empty, control, sets = result
     if json:
         listed: dict[str, Any] = {} if output else {"verdicts": verdicts.to_dicts()}
         listed |= {"risk_control": asdict(control), "answered": int(verdicts["answered"].sum())} if control else {}
+        listed |= {"answer_sets": asdict(sets), "mean_set_size": _set_size(verdicts)} if sets else {}
         console.as_json({"method": voter.name, "questions": verdicts.height, "without_answer": empty, **listed})
         return
     learned = verdicts["confidence"].null_count() < verdicts.height
@@ -112,6 +130,8 @@ def show_verdicts(result: VoteDetails, output: Place | None, json: bool) -> None
     print_table(f"{all_of}, by {voter.name}", heads, rows)
     if control:
         console.say(_answered(control, int(verdicts["answered"].sum()), verdicts.height))
+    if sets:
+        console.say(_sets(sets, verdicts))
     if empty:
         console.say(f"{empty} questions have no readable answer: their verdict is null.")
     console.say(f"Verdicts written to {output}" if output else "Not saved: add -o verdicts.parquet to keep them.")
@@ -125,9 +145,25 @@ def show_voted_parts(result: VotedParts, output: Place, json: bool) -> None:
     console.say(f"{result.questions:,} questions decided by {result.voter.name}, from {result.responses:,} responses")
     if result.risk_control:
         console.say(_answered(result.risk_control, result.answered, result.questions))
+    if result.answer_sets:
+        console.say(_sets(result.answer_sets))
     if result.without_answer:
         console.say(f"{result.without_answer:,} questions have no readable answer: their verdict is null.")
     console.say(f"Verdicts written to {output}, one part per input part")
+
+
+def _set_size(verdicts: pl.DataFrame) -> float:
+    return float(verdicts["answer_set"].list.len().to_numpy().mean())
+
+
+def _sets(sets: AnswerSetThreshold, verdicts: pl.DataFrame | None = None) -> str:
+    size = "" if verdicts is None else f" Sets have {_set_size(verdicts):.2f} answers on average."
+    return (
+        f"The column answer_set contains the correct answer with a probability of at least {1 - sets.alpha:.0%}, if "
+        f"the questions are like the {sets.questions} reserved ones (on {sets.never_sampled} of these it was never "
+        "sampled)."
+        f"{size}"
+    )
 
 
 def _answered(control: RiskControl, answered: int, questions: int) -> str:

@@ -84,7 +84,7 @@ def measure_on_pools(order: PoolsOrder, method: NumberedMethod) -> dict[str, Any
     """Fit and measure one method, in a worker."""
     with captured_warnings() as messages:
         measured = curves([method.method], order.cal, order.test, **order.options)
-    return {"curves": replace(measured, questions=None), "said": messages}
+    return {"curves": replace(measured, questions=None), "warnings": messages}
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def measure(order: EvaluateOrder, method: NumberedMethod) -> dict[str, Any]:
     with captured_warnings():
         confidence = confidence_table([method.name], cal, test).to_dicts()
     rows = _digest(cal) + _digest(test)
-    return {"curves": replace(measured, questions=None), "confidence": confidence, "rows": rows, "said": messages}
+    return {"curves": replace(measured, questions=None), "confidence": confidence, "rows": rows, "warnings": messages}
 
 
 class Measured(NamedTuple):
@@ -153,17 +153,17 @@ def _measure_all(
         if isinstance(result, Failed):
             raise RunError(f"{result.part.name} cannot be measured: {result.reason}")
         measured[result.part.number] = result.summary
-        notices.add(result.part.name, result.summary["said"])
+        notices.add(result.part.name, result.summary["warnings"])
         if len({summary.get("rows") for summary in measured.values()}) > 1:
             raise RunError("the workers have not read the same rows: the input has changed; run the command again")
         if progress:
             progress(len(measured) / len(chosen))
     notices.warn()
-    summaries = [measured[each.number] for each in chosen]
+    summaries = [measured[method.number] for method in chosen]
     single: list[Curves] = [summary["curves"] for summary in summaries]
     correct = np.concatenate([one.correct for one in single], axis=2)
     sd = np.concatenate([one.resample_sd for one in single], axis=1)
-    names = tuple(each.name for each in chosen)
+    names = tuple(method.name for method in chosen)
     attempts = [one.attempted for one in single if one.attempted is not None]
     attempted = np.concatenate(attempts, axis=1) if len(attempts) == len(single) else None
     samples = single[0].calibration_samples

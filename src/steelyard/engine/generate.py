@@ -39,7 +39,7 @@ class GeneratePartsOrder:
     """The request for the parts of a run, and its folder."""
 
     folder: Path
-    asked: GenerateOrder
+    options: GenerateOrder
 
 
 @with_engine(generate_alone)
@@ -90,10 +90,10 @@ def generate_parts(
     started = PartedRun.start(folder, order.manifest, placed, parts_of(placed, parts))
     order = replace(order, manifest=started.manifest)
     per_question = order.manifest.n * max(1, len(order.manifest.sources))
-    status = RunProgress(folder, table.height * per_question, len(started.wanted), "samples", progress)
+    status = RunProgress(folder, table.height * per_question, len(started.nonempty_parts), "samples", progress)
     parts_order = GeneratePartsOrder(folder.resolve(), order)
     left = []
-    for part in started.wanted:
+    for part in started.nonempty_parts:
         samples = holds_of(started, part).get("samples", 0)
         if samples < part.questions * per_question:
             left.append(part)
@@ -101,7 +101,7 @@ def generate_parts(
             status.finished[part.name] = PartDone(samples, samples, 0, 0, 0)
     failed = run_parts(chosen_engine, generate_part, parts_order, started, left, status, workers=worker_range)
     if failed:
-        raise unfinished(started, failed, len(started.wanted), stopped=status.stopped)
+        raise unfinished(started, failed, len(started.nonempty_parts), stopped=status.stopped)
     return status.total
 
 
@@ -131,7 +131,7 @@ def generate_part(order: GeneratePartsOrder, part: RunPart) -> PartDone:
         questions = run.questions(part).drop("place")
         if fingerprint(questions) != part.sha256:
             raise RunError(f"{order.folder} has lost questions of {part.name}: use its original questions")
-        opened = Run.start(folder, replace(order.asked.manifest, questions_sha256=part.sha256), questions)
+        opened = Run.start(folder, replace(order.options.manifest, questions_sha256=part.sha256), questions)
         if next(opened.missing(), None) is not None:  # known servers are not probed again for every part
             opened.add_now([note for note in _abilities if note not in opened.state.notes])
 
@@ -141,10 +141,10 @@ def generate_part(order: GeneratePartsOrder, part: RunPart) -> PartDone:
             writer.write()
 
         try:
-            made = asyncio.run(fill(opened, order.asked, watch, served))
+            made = asyncio.run(fill(opened, order.options, watch, served))
         finally:
             notes = [note for note in opened.state.notes if note.get("note") == "abilities"]
             _abilities.extend(note for note in notes if note not in _abilities)
         finish(run, part)
-    counts = (made.wanted, made.held, made.done, made.failed, made.tokens)
+    counts = (made.requested, made.held, made.done, made.failed, made.tokens)
     return PartDone(*counts, made.reasons, warnings=warnings, spent=made.spent)

@@ -29,7 +29,7 @@ from steelyard.tables.spreading import rows_of_part
 CHUNKS = "chunks"
 ALONE = ("long", "wide")  # layouts
 NUMBERED = "'row number' read as 'question'"
-ABOUT, SCHEMA = "about.json", "schema.arrow"
+METADATA, SCHEMA = "about.json", "schema.arrow"
 READ_AS = re.compile(r"'[^']*' read as '[^']*'")
 TOGETHER = "import these without --engine, and cut the table with 'steelyard partition'"
 
@@ -70,7 +70,7 @@ def spread_file(order: ImportOrder, file: InputFile) -> list[str]:
         if file_state(Path(file.name)) != file.state:
             shutil.rmtree(draft)
             raise TableError("it was changed while it was read: choose another folder with -o, and import it again")
-    write_about(draft, schema, rows, opened.layout.name, opened.summary)
+    write_metadata(draft, schema, rows, opened.layout.name, opened.summary)
     if target.exists():
         shutil.rmtree(draft)
     else:
@@ -83,9 +83,12 @@ def gather_part(order: ImportOrder, part: TablePart) -> list[str]:
     folders = sorted((Path(part.target).parent / CHUNKS).glob("file-*"))
     number, paths = int(part.name.rpartition("-")[2]), [Path(file) for file in order.files]
     schemas = [schema_of(folder) for folder in folders]
-    schema = pl.concat([pl.DataFrame(schema=each) for each in schemas], how="diagonal_relaxed").schema
-    if any(each != schemas[0] for each in schemas):
-        check_exact([rows_of_part([f], number, each).lazy() for f, each in zip(folders, schemas, strict=True)], paths)
+    schema = pl.concat([pl.DataFrame(schema=part_schema) for part_schema in schemas], how="diagonal_relaxed").schema
+    if any(part_schema != schemas[0] for part_schema in schemas):
+        check_exact(
+            [rows_of_part([f], number, part_schema).lazy() for f, part_schema in zip(folders, schemas, strict=True)],
+            paths,
+        )
     with captured_warnings() as warnings:
         table = table_of_part(folders, number, schema, paths)
     seal_part(part, table, {"questions": table["question"].n_unique()})
@@ -101,11 +104,11 @@ def file_state(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def write_about(folder: Path, schema: pl.Schema, rows: int, layout: str, summary: str) -> None:
+def write_metadata(folder: Path, schema: pl.Schema, rows: int, layout: str, summary: str) -> None:
     """Record how the file was read whose rows are in a folder."""
     pl.DataFrame(schema=schema).write_ipc(folder / SCHEMA)
-    about = {"rows": rows, "layout": layout, "read_as": sorted(READ_AS.findall(summary))}
-    write_atomically(folder / ABOUT, json.dumps(about).encode())
+    metadata = {"rows": rows, "layout": layout, "read_as": sorted(READ_AS.findall(summary))}
+    write_atomically(folder / METADATA, json.dumps(metadata).encode())
 
 
 def schema_of(folder: Path) -> pl.Schema:
@@ -115,11 +118,11 @@ def schema_of(folder: Path) -> pl.Schema:
 
 def checked_rows(folders: Sequence[Path], paths: Sequence[Path]) -> int:
     """Refuse files that were not read alike: together they would have meant something else. Return all their rows."""
-    abouts = [json.loads((folder / ABOUT).read_text()) for folder in folders]
-    rows = sum(about.pop("rows") for about in abouts)
-    for path, about in zip(paths, abouts, strict=True):
-        if about != abouts[0]:
-            raise TableError(f"{path} is not read as {paths[0]} is ({about} and {abouts[0]}): {TOGETHER}")
+    all_metadata = [json.loads((folder / METADATA).read_text()) for folder in folders]
+    rows = sum(metadata.pop("rows") for metadata in all_metadata)
+    for path, metadata in zip(paths, all_metadata, strict=True):
+        if metadata != all_metadata[0]:
+            raise TableError(f"{path} is not read as {paths[0]} is ({metadata} and {all_metadata[0]}): {TOGETHER}")
     schemas = [schema_of(folder) for folder in folders]
     check_alike(schemas, paths)
     _check_ids([schema["question"] for schema in schemas], paths)
@@ -129,5 +132,5 @@ def checked_rows(folders: Sequence[Path], paths: Sequence[Path]) -> int:
 def _check_ids(kinds: Sequence[pl.DataType], paths: Sequence[Path]) -> None:
     """Refuse ids whose text changes where the files come together: 1 and 1.0 are in different parts, and then equal."""
     for kind, path in zip(kinds, paths, strict=True):
-        if kind != kinds[0] and not all(each.is_integer() or each == pl.String for each in (kind, kinds[0])):
+        if kind != kinds[0] and not all(dtype.is_integer() or dtype == pl.String for dtype in (kind, kinds[0])):
             raise TableError(f"'question' holds {kinds[0]} in {paths[0]} and {kind} in {path}: {TOGETHER}")

@@ -106,10 +106,10 @@ def import_parts(
         ]
         missing = [table for table in tables if (sealed(Path(table.target)) or {}).get("order") != target_parts.order]
         if missing or chunks.exists():
-            unread = [each for each in inputs if not Path(each.target).exists()]
+            unread = [part for part in inputs if not Path(part.target).exists()]
             done, notices = [0, len(unread) + len(missing)], WarningSummary("files")
             _all(engine, spread_file, order, unread, workers, progress, done, notices)
-            rows = checked_rows([Path(each.target) for each in inputs], paths)
+            rows = checked_rows([Path(part.target) for part in inputs], paths)
             _all(engine, gather_part, order, missing, workers, progress, done, WarningSummary())
             _check_rows(tables, rows, chunks)
         made_paths = [Path(table.target) for table in tables]
@@ -149,14 +149,14 @@ def _all(
 ) -> None:
     """Process all parts and give their warnings; failed parts are an error once the others are done."""
     failed = []
-    for each in engine.run(task, order, parts, workers=workers) if parts else ():
+    for result in engine.run(task, order, parts, workers=workers) if parts else ():
         done[0] += 1
         if progress:
             progress(done[0] / done[1])
-        if isinstance(each, Failed):
-            failed.append(each)
+        if isinstance(result, Failed):
+            failed.append(result)
         else:
-            notices.add(each.part.name, each.summary)
+            notices.add(result.part.name, result.summary)
     notices.warn()
     if failed:
-        raise RunError(failure_summary(failed, len(parts), notices.what, AGAIN if notices.what == "files" else SAME))
+        raise RunError(failure_summary(failed, len(parts), notices.unit, AGAIN if notices.unit == "files" else SAME))

@@ -17,7 +17,7 @@ from steelyard.engine.worker_messages import AGAIN, failure_summary
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.store_address import Place, place_of
 from steelyard.runs.derived_table import fresh_table
-from steelyard.runs.on_demand_records import is_asked_column
+from steelyard.runs.on_demand_records import is_scored_column
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parted_table import (
     CurrentTable,
@@ -29,7 +29,7 @@ from steelyard.runs.parted_table import (
     rows_of_part,
 )
 from steelyard.runs.parts import is_parted_run, part_tables, unchanged
-from steelyard.tables.asked_scores import not_all_asked
+from steelyard.tables.on_demand_scores import partly_scored
 
 Columns = Mapping[str, pl.DataType]
 
@@ -103,7 +103,7 @@ def _tables(
     stored = {part.name: current_table(folders[part.name]) for part in parts}
     outdated = [part for part in parts if stored[part.name] is None]
     results = list(engine.run(make_table, folders, outdated, workers=workers)) if outdated else []
-    failed = [each for each in results if isinstance(each, Failed)]
+    failed = [result for result in results if isinstance(result, Failed)]
     if failed:
         raise RunError(failure_summary(failed, len(parts), fix=AGAIN))
     current = {name: table or current_table(folders[name]) for name, table in stored.items()}
@@ -117,18 +117,18 @@ def make_table(folders: Mapping[str, Path], part: RunPart) -> None:
     fresh_table(folders[part.name])
 
 
-def all_asked(read: InputParts, engine: Engine, workers: int | None = None) -> tuple[str, ...]:
+def all_scored(read: InputParts, engine: Engine, workers: int | None = None) -> tuple[str, ...]:
     """The columns of on-demand scoring that are true in every row of all parts.
 
     One part usually decides, and is read here; the others are read by the engine if necessary.
     """
-    complete = [name for name in read.columns if is_asked_column(name)]
+    complete = [name for name in read.columns if is_scored_column(name)]
     filled = [part for part in read.parts if part.rows]
     for part in filled[:1] if complete else ():
-        complete = _without(complete, not_asked(tuple(complete), part))
+        complete = _without(complete, not_scored(tuple(complete), part))
     if not complete or not filled[1:]:
         return tuple(complete)
-    with closing(engine.run(not_asked, tuple(complete), filled[1:], workers=workers)) as results:
+    with closing(engine.run(not_scored, tuple(complete), filled[1:], workers=workers)) as results:
         for result in results:
             if isinstance(result, Failed):
                 raise RunError(failure_summary([result], len(read.parts), fix=AGAIN))
@@ -138,12 +138,12 @@ def all_asked(read: InputParts, engine: Engine, workers: int | None = None) -> t
     return tuple(complete)
 
 
-def not_asked(names: tuple[str, ...], part: InputPart) -> list[str]:
+def not_scored(names: tuple[str, ...], part: InputPart) -> list[str]:
     """Return those of the columns that are false in a row of this part, in a worker."""
     with part.opened() as rows:
         frame = rows_without(rows)
         schema = frame.collect_schema()
-        return not_all_asked(frame, [name for name in names if schema.get(name) == pl.Boolean])
+        return partly_scored(frame, [name for name in names if schema.get(name) == pl.Boolean])
 
 
 def rows_without(rows: Path | pl.LazyFrame, columns: Sequence[str] = ()) -> pl.LazyFrame:

@@ -71,10 +71,10 @@ class AnswersOfParts:
         counts: dict[str, Any] = {"answers": self.kind, "reason": self.reason}
         counts |= {"responses": self.responses, "unreadable": self.unreadable, "undecided": self.undecided}
         share = max(1, self.responses)
-        rules = sorted(self.rules.items(), key=lambda each: (-each[1], each[0]))
-        told = [{"rule": rule, "responses": count, "share": count / share} for rule, count in rules]
+        rules = sorted(self.rules.items(), key=lambda item: (-item[1], item[0]))
+        listed = [{"rule": rule, "responses": count, "share": count / share} for rule, count in rules]
         counts |= {"cut": self.cut, "costly": self.costly}
-        return counts | {"rules": told, "classes": self.classes, "merged": self.merged}
+        return counts | {"rules": listed, "classes": self.classes, "merged": self.merged}
 
 
 @with_engine(read_answers_alone)
@@ -117,7 +117,7 @@ def answers_of_parts(
         for name in ("responses", "unreadable", "undecided", "cut", "costly", "classes"):
             setattr(result, name, getattr(result, name) + part[name])
         result.rules.update(part["rules"])
-        largest = sorted([*result.merged, *part["merged"]], key=lambda each: (-each["responses"], each["question"]))
+        largest = sorted([*result.merged, *part["merged"]], key=lambda group: (-group["responses"], group["question"]))
         result.merged = largest[:KEPT]
         notices.add(part["part"], part["said"])
     notices.warn()
@@ -151,7 +151,7 @@ def reader_for(
 ) -> AnswerReader:
     """A reader that knows the kind of answers of all parts, by their first rows if need be, and the placeholders."""
     reader = AnswerReader(answers, named=named_kind)
-    if is_parted_run(folder) and _known(reader, folder, answers):
+    if is_parted_run(folder) and _has_kind(reader, folder, answers):
         return reader  # its answers were read out of its responses
     if answers == AUTO:
         _look(reader, folder, layout, rename)
@@ -162,7 +162,7 @@ def reader_for(
     return reader
 
 
-def _known(reader: AnswerReader, folder: Place, answers: str) -> bool:
+def _has_kind(reader: AnswerReader, folder: Place, answers: str) -> bool:
     """Whether the kind of a run is named, or stored with the run."""
     choice = kind_of_run(str(folder)) if answers == AUTO else None
     if choice is not None:

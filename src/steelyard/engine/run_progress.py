@@ -29,15 +29,15 @@ EVERY = 2.0  # seconds
 
 @dataclass(frozen=True)
 class PartDone:
-    """The outcome of one part: how many items were wanted, how many it holds, and what was done now."""
+    """The outcome of one part: how many items were requested, how many it holds, and what was done now."""
 
-    wanted: int
+    requested: int
     held: int
     done: int
     failed: int
     tokens: int
     reasons: Counter[str] = field(default_factory=Counter)
-    about: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     spent: dict[str, Usage] = field(default_factory=dict)  # by upstream
 
@@ -45,11 +45,11 @@ class PartDone:
 class RunProgress:
     """Adds up the progress of all parts; a thread reports it to the watcher."""
 
-    def __init__(self, run: Path, wanted: int, pieces: int, unit: str, watch: Callable[[Progress], None]) -> None:
+    def __init__(self, run: Path, requested: int, pieces: int, unit: str, watch: Callable[[Progress], None]) -> None:
         self.run, self.unit, self.watch = run, unit, watch
         self.stopped = False  # before its end, as too many parts failed
         self.finished: dict[str, PartDone] = {}
-        self.total = Progress(wanted, 0, pieces=pieces, unit=unit)
+        self.total = Progress(requested, 0, pieces=pieces, unit=unit)
         self._lock = threading.Lock()
 
     def finish(self, part: str, done: PartDone) -> None:

@@ -55,7 +55,7 @@ def score(
         raise SettingError("output=, rename= and layout= are for tables, and an engine scores a run in parts")
 
     def share(total: Progress) -> None:
-        progress(min(1.0, (total.there + total.done + total.failed) / max(1, total.wanted)))
+        progress(min(1.0, (total.there + total.done + total.failed) / max(1, total.requested)))
 
     options |= {"workers": workers, "gpus_per_worker": gpus_per_worker, "at": upstream, "progress": share}
     return score_parts(str(folder_named(run)), verifier, engine=engine, **options)
@@ -100,10 +100,10 @@ def score_parts(
     scoring = order.scoring(parted.manifest)
     refuse_other(folder, stored_settings(folder, scoring.column) or asdict(scoring), scoring)
     parts = parted.finished()
-    if len(parts) < len(parted.wanted):
+    if (missing := len(parted.nonempty_parts) - len(parts)) > 0:
         raise RunError(
-            f"{len(parted.wanted) - len(parts)} of {len(parted.wanted)} parts of {folder} are not completely "
-            "sampled: run its 'steelyard generate' command again first"
+            f"{missing} of {len(parted.nonempty_parts)} parts of {folder} are not completely sampled: "
+            "run its 'steelyard generate' command again first"
         )
     responses = sum(holds_of(parted, part).get("samples", 0) for part in parts)
     check_has_samples(folder, responses)
@@ -145,8 +145,8 @@ def _total(folder: Path, status: RunProgress) -> Scored:
     """What the workers did, as one."""
     parts = list(status.finished.values())
     done = Scored(new=sum(part.done for part in parts), run=folder, spent=total_usage(status.total.spent))
-    for name in ("before", "truncated", "empty", "unsampled", "not_asked", "copied", "readable", *JUDGED):
-        setattr(done, name, sum(part.about[name] for part in parts))
+    for name in ("before", "truncated", "empty", "unsampled", "not_scored", "copied", "readable", *JUDGED):
+        setattr(done, name, sum(part.details[name] for part in parts))
     done.failures = sum((part.reasons for part in parts), Counter[str]())
-    done.found = next((part.about["found"] for part in parts if part.about["found"]), {})
+    done.detected = next((part.details["detected"] for part in parts if part.details["detected"]), {})
     return done

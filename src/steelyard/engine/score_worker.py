@@ -38,7 +38,7 @@ from steelyard.sampling.verifiers.runners.where import connect, vocabulary
 from steelyard.sampling.verifiers.scored_items import Item, Results, Runner, Scores
 
 JUDGED = ("comparisons", "ties", "unreadable")
-ABOUT = ("before", "truncated", "empty", "unsampled", "found", "not_asked", "copied", "readable", *JUDGED)
+DETAILS = ("before", "truncated", "empty", "unsampled", "detected", "not_scored", "copied", "readable", *JUDGED)
 _loaded: dict[tuple[str, str, int | None], Runner] = {}  # the models of this process; those on servers are not here
 _reached: set[str] = set()  # servers that have answered this worker
 _vocabulary = lru_cache(maxsize=1)(vocabulary)
@@ -50,7 +50,7 @@ class ScorePartsOrder:
     """The verifier for the parts of a run, and the folder of the run."""
 
     folder: Path
-    asked: ScoreOrder
+    options: ScoreOrder
     gpus: bool
     on_demand: Frugal | None = None
     servers: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ def score_part(order: ScorePartsOrder, part: RunPart) -> PartDone:
     """Score every response of a part that has no score, and derive its table."""
     run = PartedRun.read(order.folder)
     run.check(part)
-    score_order = replace(order.asked, at=own_server(order.folder, order.servers))
+    score_order = replace(order.options, at=own_server(order.folder, order.servers))
     progress_writer = ProgressWriter(order.folder, part.name, gpus=order.gpus)
     scoring = score_order.scoring(run.manifest)
 
@@ -81,11 +81,11 @@ def score_part(order: ScorePartsOrder, part: RunPart) -> PartDone:
         options: dict[str, Any] = {"on_demand": order.on_demand, "is_part": True, "connect": watched}
         done = asyncio.run(score_opened(opened, score_order, **options))
         responses = len(opened.state.samples.done)
-    settled = done.before + done.new + done.copied + done.not_asked
+    settled = done.before + done.new + done.copied + done.not_scored
     failed, progress = done.failures.total(), writer.progress
-    about = {name: getattr(done, name) for name in ABOUT}
+    details = {name: getattr(done, name) for name in DETAILS}
     return PartDone(
-        responses, settled, done.new, failed, progress.tokens, done.failures, about, warnings, {"": done.spent}
+        responses, settled, done.new, failed, progress.tokens, done.failures, details, warnings, {"": done.spent}
     )
 
 
@@ -129,7 +129,7 @@ class Watched:
     def __init__(self, runner: Runner, writer: ProgressWriter, begin: Callable[[], None]) -> None:
         self.runner, self.writer, self.begin = runner, writer, begin
         self.begun = False
-        self.found: dict[str, Any] = runner.found
+        self.detected: dict[str, Any] = runner.detected
 
     async def score(self, items: Iterator[Item]) -> Results:
         progress = self.writer.progress
@@ -156,13 +156,13 @@ def read_servers(text: str | None, key_env: str) -> tuple[str, ...]:
     >>> read_servers("http://a:8000/v1,http://b:8000/v1", "OPENAI_API_KEY")
     ('http://a:8000/v1', 'http://b:8000/v1')
     """
-    servers = () if text is None else tuple(each.strip() for each in text.split(","))
+    servers = () if text is None else tuple(server.strip() for server in text.split(","))
     if LOCAL in servers:
         raise SettingError("the embedded LLM is for one process: name a server with --upstream URL")
     if len(servers) < 2:
         return servers
-    for each in servers:
-        check_upstream(each, key_env)
+    for server in servers:
+        check_upstream(server, key_env)
     if len(set(servers)) < len(servers):
         raise SettingError("--upstream names a server twice: name each once; workers are spread over them evenly")
     return servers

@@ -76,33 +76,33 @@ class TableJob:
     ) -> Iterator[dict[str, Any]]:
         """Yield the summary of every part, first of those that exist already; in the end all parts exist."""
         rows = sum(part.rows for part in self.read.parts)
-        wanted = self._wanted()
-        with held(self.target, wanted):
+        expected = self._expected()
+        with held(self.target, expected):
             into = self.target.absolute()
-            parts = [TablePart(part, str(into / f"{part.name}.parquet"), wanted.order) for part in self.read.parts]
+            parts = [TablePart(part, str(into / f"{part.name}.parquet"), expected.order) for part in self.read.parts]
             paths = [place_of(part.target) for part in parts]
             done = 0
             left: list[TablePart] = []
             for part, seal in zip(parts, seals_of(paths, sealed), strict=True):
-                if seal is None or seal.get("order") != wanted.order:
+                if seal is None or seal.get("order") != expected.order:
                     left.append(part)
                 else:
                     done += part.read.rows
                     yield seal["summary"]
             failed: list[Failed[TablePart]] = []
-            for each in engine.run(task, order, left, workers=workers, reads=self.reads) if left else ():
-                done += each.part.read.rows
+            for result in engine.run(task, order, left, workers=workers, reads=self.reads) if left else ():
+                done += result.part.read.rows
                 if progress:
                     progress(done / max(1, rows))
-                if isinstance(each, Failed):
-                    failed.append(each)
+                if isinstance(result, Failed):
+                    failed.append(result)
                 else:
-                    yield each.summary
+                    yield result.summary
             if failed:
                 raise RunError(failure_summary(failed, len(parts)))
-            finish(self.target, wanted, paths)
+            finish(self.target, expected, paths)
 
-    def _wanted(self) -> Parts:
+    def _expected(self) -> Parts:
         """The content of parts.json until the folder is finished."""
         made = {"from": str(self.read.source), **self.settings}
         decides = {"settings": self.settings, "reads": sorted(self.reads.values()), "from": self.read.digest}
@@ -139,36 +139,36 @@ def parts_to_make(kind: str, parts: int, made: Mapping[str, Any], decides: Mappi
 
 
 @contextmanager
-def held(target: Place, wanted: Parts) -> Iterator[None]:
+def held(target: Place, expected: Parts) -> Iterator[None]:
     """Lock a folder while its parts are made; refuse one with other content.
 
     An object store has no locks: the same job may run twice at once, with the same output.
     """
-    _check(target, wanted)
+    _check(target, expected)
     if isinstance(target, Address):
-        if not is_parted(target) and not claim(target, wanted):
-            _check(target, wanted)  # another command was faster
+        if not is_parted(target) and not claim(target, expected):
+            _check(target, expected)  # another command was faster
         yield
         return
     make_folder(target)
     lock = RunLock(target)
     try:
-        _check(target, wanted)  # another command may have begun, and ended, since
+        _check(target, expected)  # another command may have begun, and ended, since
         if not is_parted(target):
-            wanted.write(target)
+            expected.write(target)
         yield
     finally:
         lock.release()
 
 
-def _check(target: Place, wanted: Parts) -> None:
+def _check(target: Place, expected: Parts) -> None:
     if isinstance(target, Path) and target.exists() and not target.is_dir():
         raise SettingError(f"cannot write to {target}: it is a file; {choose_another('folder')}")
     if is_parted(target):
         before = Parts.read(target)
-        if before.order != wanted.order:
+        if before.order != expected.order:
             raise SettingError(
-                f"{target} holds {before.kind} of another command ({_changes(before, wanted)}): "
+                f"{target} holds {before.kind} of another command ({_changes(before, expected)}): "
                 f"{choose_another('folder')}"
             )
     elif isinstance(target, Address):
@@ -192,11 +192,11 @@ def seals_of(paths: Sequence[Place], seal: Callable[[Place], dict[str, Any] | No
             yield from asking.map(seal, paths[start : start + AT_ONCE])
 
 
-def finish(target: Place, wanted: Parts, paths: Sequence[Place]) -> Parts:
+def finish(target: Place, expected: Parts, paths: Sequence[Place]) -> Parts:
     """Mark the folder as finished, with the rows and the bytes of each part."""
     seals = list(seals_of(paths, sealed if isinstance(target, Address) else read_seal))
     for path, seal in zip(paths, seals, strict=True):
-        if seal is None or seal.get("order") != wanted.order:
+        if seal is None or seal.get("order") != expected.order:
             raise RunError(f"{path} was lost, or written by another command, meanwhile: run the same command again")
     with reading(paths[0]):
         schema = pl.scan_parquet(str(paths[0]), glob=False).collect_schema()
@@ -204,13 +204,13 @@ def finish(target: Place, wanted: Parts, paths: Sequence[Place]) -> Parts:
     if isinstance(target, Path):
         remove_leftovers(target)
     columns = {name: str(kind) for name, kind in schema.items()}
-    finished = replace(wanted, columns=columns, finished=True, **sums)
+    finished = replace(expected, columns=columns, finished=True, **sums)
     finished.write(target)
     return finished
 
 
-def _changes(before: Parts, wanted: Parts) -> str:
+def _changes(before: Parts, expected: Parts) -> str:
     """The differences to another order, in a few words."""
-    names = [name for name in wanted.made if before.made.get(name) != wanted.made[name]]
-    changes = [f"{name} was {before.made.get(name)!r:.60}, now {wanted.made.get(name)!r:.60}" for name in names]
+    names = [name for name in expected.made if before.made.get(name) != expected.made[name]]
+    changes = [f"{name} was {before.made.get(name)!r:.60}, now {expected.made.get(name)!r:.60}" for name in names]
     return "; ".join(changes[:3]) or "the files that are read, the plan or the version of Steelyard have changed"

@@ -20,7 +20,7 @@ from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import PLACEHOLDERS, AnswerReader
 from steelyard.answers.unreadable import NO_VOTE
 from steelyard.engine.engines import Engine
-from steelyard.engine.input_parts import all_asked, input_parts_of, rows_without
+from steelyard.engine.input_parts import all_scored, input_parts_of, rows_without
 from steelyard.engine.read_answers import reader_for
 from steelyard.engine.table_jobs import TableJob, TablePart, check_cut, seal_part
 from steelyard.engine.with_engine import all_rows, folder_named, output_folder, with_engine
@@ -28,12 +28,14 @@ from steelyard.engine.worker_messages import WarningSummary, captured_warnings
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.store_address import Place
 from steelyard.runs.manifest import sha256_of
+from steelyard.tables.answer_set_column import check_sample_count
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.tables.source_column import source_of_run
 from steelyard.tables.vote import Decisions, abstaining, decide, voter_of, warn_about_verdicts
 from steelyard.tables.vote import vote as vote_alone
 from steelyard.tables.vote_warnings import check_several, note_unweighed_scores
+from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
 from steelyard.voting.confidence.drift import MOST_REFERENCES
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.methods.base.method import Method
@@ -58,7 +60,8 @@ class VoteOrder:
     options: Mapping[str, Any]  # score, source, rename, layout
     answers: str
     placeholders: frozenset[str] = frozenset()  # words that are not answers
-    all_asked: tuple[str, ...] = ()  # columns that can be ignored, because every response was scored
+    all_scored: tuple[str, ...] = ()  # columns that can be ignored, because every response was scored
+    answer_sets: AnswerSetThreshold | None = None
 
 
 @dataclass
@@ -67,6 +70,7 @@ class VotedParts:
 
     voter: Method
     risk_control: RiskControl | None
+    answer_sets: AnswerSetThreshold | None
     questions: int = 0
     responses: int = 0
     without_answer: int = 0
@@ -78,7 +82,8 @@ class VotedParts:
         counts = {"method": self.voter.name, "questions": self.questions, "responses": self.responses}
         counts |= {"without_answer": self.without_answer}
         held = self.risk_control
-        return counts | ({"risk_control": asdict(held), "answered": self.answered} if held else {})
+        counts |= {"risk_control": asdict(held), "answered": self.answered} if held else {}
+        return counts | ({"answer_sets": asdict(self.answer_sets)} if self.answer_sets else {})
 
 
 @with_engine(vote_alone)
@@ -118,6 +123,7 @@ def vote_parts(
     method: str | None = None,
     risk: float | None = None,
     confidence_level: float = 0.9,
+    answer_sets: float | None = None,
     score: str | None = None,
     source: str | None = None,
     n: int | None = None,
@@ -135,6 +141,9 @@ def vote_parts(
             f"{folder} --method {voter.name} --source {source or 'COLUMN'} -o plan.json'), then give --plan plan.json"
         )
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
+    sets = voter.answer_sets(answer_sets) if answer_sets is not None else None
+    if sets is not None and n is not None:
+        check_sample_count(voter, n)
     source = source or (voter.fitted_on_.source if voter.fitted_on_ else None) or source_of_run(folder)
     rename = rename_of_plan(voter, str(folder), rename)
     options: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout or Long.name}
@@ -144,16 +153,16 @@ def vote_parts(
     plan_path = str(plan.absolute()) if plan else None
     settings = {
         "method": voter.name, "risk": risk, "confidence_level": confidence_level if control else None, "n": n,
-        "answers": reader.kind.name, **options,
+        "answers": reader.kind.name, **options, **({} if sets is None else {"answer_sets": answer_sets}),
     }  # fmt: skip
     read = input_parts_of(folder, engine, workers)
     threshold = control.threshold if control else None
-    complete = all_asked(read, engine, workers)
+    complete = all_scored(read, engine, workers)
     order = VoteOrder(
-        plan_path, method, threshold, n, options, reader.kind.name, reader.placeholders or frozenset(), complete
+        plan_path, method, threshold, n, options, reader.kind.name, reader.placeholders or frozenset(), complete, sets
     )
     job = TableJob(read, target, "verdicts", settings, {plan_path: sha256_of(Path(plan_path))} if plan_path else {})
-    result, notices = VotedParts(voter, control), WarningSummary()
+    result, notices = VotedParts(voter, control, sets), WarningSummary()
     means: list[float] = []
     for part in job.run(engine, vote_part, order, workers=workers, progress=progress):
         _add(result, part, reader)
@@ -174,12 +183,15 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
     """Decide the questions of one part, write the verdicts and seal them, in a worker."""
     reader = AnswerReader(order.answers)
     reader.placeholders = order.placeholders
-    decisions, verdicts = Decisions(), pl.DataFrame(schema=VERDICT)
+    listed: dict[str, Any] = {"answer_set": pl.List(pl.String)} if order.answer_sets else {}
+    decisions, verdicts = Decisions(), pl.DataFrame(schema={**VERDICT, **listed})
     with part.read.opened() as source, captured_warnings() as warnings:
-        rows = rows_without(source, order.all_asked) if order.all_asked else source
+        rows = rows_without(source, order.all_scored) if order.all_scored else source
         if part.read.rows:
             voter = _voter(order.plan, order.method)
-            decisions = decide(voter, rows, n=order.n, answers=reader, on_demand=True, **order.options)
+            decisions = decide(
+                voter, rows, n=order.n, answers=reader, on_demand=True, answer_sets=order.answer_sets, **order.options
+            )
             verdicts = pl.concat(decisions.verdicts)
     empty = verdicts["answer"].null_count()
     if order.threshold is not None:
@@ -196,8 +208,8 @@ def vote_part(order: VoteOrder, part: TablePart) -> dict[str, Any]:
         "largest": decisions.largest, "short": decisions.short, "any_score": decisions.any_score, "score": origin.score,
         "llms": list(origin.llms or ([origin.llm] if origin.llm else [])), "means": means[reference].tolist(),
         "source": origin.source, "llm_column": origin.llm_column, "score_columns": list(origin.score_columns),
-        "single": origin.single,
-        "said": [text for text in warnings if not any(each in text for each in COUNTED)],
+        "single": origin.single, "undirected": list(origin.undirected),
+        "said": [text for text in warnings if not any(phrase in text for phrase in COUNTED)],
     }  # fmt: skip
     seal_part(part, verdicts, summary)
     return summary
@@ -225,6 +237,7 @@ def _add(result: VotedParts, part: Mapping[str, Any], reader: AnswerReader) -> N
         llm_column=before.llm_column or part["llm_column"],
         score_columns=before.score_columns or tuple(part["score_columns"]),
         single=part["single"] if decided.questions == part["questions"] else before.single and part["single"],
+        undirected=before.undirected or tuple(part["undirected"]),
     )  # fmt: skip
 
 

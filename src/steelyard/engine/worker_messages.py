@@ -20,7 +20,7 @@ SAME = f"the others are done and kept: {AGAIN}"
 FIGURES = re.compile(r"[\d.,]*\d|'[^']*'")
 
 
-def failure_summary(failed: Sequence[Failed[Any]], parts: int, what: str = "parts", fix: str = SAME) -> str:
+def failure_summary(failed: Sequence[Failed[Any]], parts: int, unit: str = "parts", fix: str = SAME) -> str:
     """Describe failed parts: every reason once, with the first part that failed for it."""
     reasons: dict[str, tuple[str, list[str]]] = {}  # by the reason without the path of its part
     for failure in failed:
@@ -32,7 +32,7 @@ def failure_summary(failed: Sequence[Failed[Any]], parts: int, what: str = "part
     listed = "; ".join(lines[:LISTED])
     more = f"; and {len(lines) - LISTED} more" if len(lines) > LISTED else ""
     advice = AGAIN if len(failed) == parts else fix
-    return f"{len(failed):,} of {parts:,} {what} failed ({listed}{more}); {advice}"
+    return f"{len(failed):,} of {parts:,} {unit} failed ({listed}{more}); {advice}"
 
 
 def _others(names: Sequence[str]) -> str:
@@ -46,7 +46,7 @@ def captured_warnings(*, notes: bool = False) -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         yield messages
-    messages += [str(each.message) for each in records if _is_reported(each.category, notes)]
+    messages += [str(record.message) for record in records if _is_reported(record.category, notes)]
 
 
 def _is_reported(category: type[Warning], notes: bool) -> bool:
@@ -56,8 +56,8 @@ def _is_reported(category: type[Warning], notes: bool) -> bool:
 class WarningSummary:
     """Collects the warnings of parts; of each kind, the first is given with the name of its part."""
 
-    def __init__(self, what: str = "parts") -> None:
-        self.what = what
+    def __init__(self, unit: str = "parts") -> None:
+        self.unit = unit
         self.first: dict[str, str] = {}
         self.times: dict[str, int] = {}
 
@@ -71,5 +71,5 @@ class WarningSummary:
         """Give each warning once."""
         for kind, text in self.first.items():
             more = self.times[kind] - 1
-            also = f" (and {more:,} more {self.what} say so)" if more else ""
+            also = f" (and {more:,} more {self.unit} say so)" if more else ""
             warnings.warn(text + also, SteelyardWarning, stacklevel=2)

@@ -94,8 +94,9 @@ def curves(
     `recalibrate`: "each" fits at every n on the first n samples of the calibration questions, "full" once, at the N
     of the test questions. A question's share is the mean over `resamples` random subsets (drawn without replacement,
     nested over n, the same for all methods) or exact where that is possible; with `resamples` 0 the first n samples
-    vote. Where the first n samples cannot teach a method anything its shares are NaN. Methods default to all there
-    are, n to the powers of two and the full N. `progress` is called with the share of the work done.
+    vote. Where the first n samples cannot teach a method anything its shares are NaN. Methods default to all
+    that are not `only_by_name`, n to the powers of two and the full N. `progress` is called with the share of the work
+    done.
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
@@ -178,14 +179,19 @@ def _warn(cal: LabelledPool, test: LabelledPool) -> None:
         warnings.warn(text, SteelyardWarning, stacklevel=4)
 
 
-def all_methods(pool: Pool) -> list[str]:
-    """Every method of use for a pool by name: the baseline, those that learn nothing, those that do, the oracles."""
+def all_methods(pool: Pool, *, rare: bool = False) -> list[str]:
+    """The methods of use for a pool by name: the baseline, those that learn nothing, those that do, the oracles.
+
+    `rare`: also those that are measured only by name.
+    """
 
     def order(name: str) -> tuple[bool, bool, bool, str]:
         return method_class(name).oracle, method_class(name).learns, name != "majority", name
 
     def useful(name: str) -> bool:
         kind = method_class(name)
+        if kind.only_by_name and not rare:
+            return False
         if pool.similarity is not None and not kind.votes_on_similar:
             return False
         if len(pool.sources) > 1:

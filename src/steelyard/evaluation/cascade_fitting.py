@@ -45,7 +45,7 @@ class CascadeFitter:
         self.panel, self.cost, self.fold = panel, cost, fold
         self.mean_cost = cost.mean(axis=0)
         self._seen = [panel.take(np.flatnonzero(fold != k)) for k in range(FOLDS)]
-        self.odds, self.leading, self._known = cache(self._fit_odds), cache(self._out_of_fold), cache(self._worth)
+        self.odds, self.leading, self._worths = cache(self._fit_odds), cache(self._out_of_fold), cache(self._worth)
         self._spent, self._measured = cache(self._cost), cache(self._measure)
         self.candidates = self._distinct_sources()
         alone = [is_correct(panel, self.leading((s,)).row).mean() for s in range(len(panel.names))]
@@ -53,16 +53,16 @@ class CascadeFitter:
         self.best = int(np.lexsort((self.mean_cost, -self.alone))[0])
         self.unit = float(self.mean_cost[self.best]) or float(self.mean_cost.max())
 
-    def _fit_odds(self, asked: Group) -> NDArray[np.float64]:
+    def _fit_odds(self, sampled: Group) -> NDArray[np.float64]:
         """Return the log-odds weights of these sources' answers, fitted on all questions."""
-        return fit_odds(self.panel, list(asked)).round(DIGITS)
+        return fit_odds(self.panel, list(sampled)).round(DIGITS)
 
-    def _out_of_fold(self, asked: Group) -> Leading:
+    def _out_of_fold(self, sampled: Group) -> Leading:
         """Return the verdicts of these sources (sorted), each by a fit on the other folds."""
         row, confidence = np.full(self.panel.questions, -1), np.zeros(self.panel.questions)
         for k, seen in enumerate(self._seen):
-            held, refit = self.fold == k, fit_odds(seen, list(asked), start=self.odds(asked), steps=REFITS)
-            verdicts = leading(self.panel, list(asked), refit)
+            held, refit = self.fold == k, fit_odds(seen, list(sampled), start=self.odds(sampled), steps=REFITS)
+            verdicts = leading(self.panel, list(sampled), refit)
             row[held], confidence[held] = verdicts.row[held], verdicts.confidence[held]
         return Leading(row, confidence)
 
@@ -143,26 +143,26 @@ class CascadeFitter:
         for sources, low, high in gated:
             asks = (confidence >= low) & (confidence < high)
             after: dict[Group, NDArray[np.bool_]] = {}
-            for asked, where in states.items():
-                new = tuple(s for s in sources if s not in asked)
+            for sampled, where in states.items():
+                new = tuple(s for s in sources if s not in sampled)
                 now = where & asks
                 cost += float(self._spent(new) @ now)
-                for state, part in ((asked, where & ~asks), (tuple(sorted(asked + new)), now)):
+                for state, part in ((sampled, where & ~asks), (tuple(sorted(sampled + new)), now)):
                     if part.any():
                         after[state] = after[state] | part if state in after else part
             states = after
-            for asked, where in states.items():
-                if asked:
-                    leads, worths = self._known(asked)
+            for sampled, where in states.items():
+                if sampled:
+                    leads, worths = self._worths(sampled)
                     confidence[where], worth[where] = leads[where], worths[where]
         named = sum(len(group) for group, _, _ in gated)
         return float(worth.mean()) - EACH * named, cost / n
 
-    def _worth(self, asked: Group) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _worth(self, sampled: Group) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How likely the verdicts of these sources are correct as a plan would say, and their worth out of fold [Q]."""
-        held = self.leading(asked)
+        held = self.leading(sampled)
         worth = REALISED * is_correct(self.panel, held.row) + (1 - REALISED) * held.confidence
-        return leading(self.panel, list(asked), self.odds(asked)).confidence, worth
+        return leading(self.panel, list(sampled), self.odds(sampled)).confidence, worth
 
     def _cost(self, sources: Group) -> NDArray[np.float64]:
         """What asking these sources costs [Q]."""
@@ -174,9 +174,9 @@ class CascadeFitter:
         names = self.panel.names
         steps = tuple(Step(tuple(names[s] for s in group), low, high) for group, low, high in gated)
         odds = {}
-        for asked in reachable(steps):
-            group = tuple(names.index(name) for name in asked)
-            odds[asked] = tuple(float(x) for x in self.odds(group))
+        for sampled in reachable(steps):
+            group = tuple(names.index(name) for name in sampled)
+            odds[sampled] = tuple(float(x) for x in self.odds(group))
         return Cascade(steps, odds)
 
     def single(self, source: int) -> Cascade:

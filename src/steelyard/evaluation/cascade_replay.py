@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class CascadeReplay:
     """Accuracy and mean cost per question of the cascade, and of everyone as the plan weighs them; who was asked.
 
-    `rows` has a row for each of the two: `gain` is the paired difference to everyone. `asked` has, for every source,
+    `rows` has a row for each of the two: `gain` is the paired difference to everyone. `sampled` has, for every source,
     the share of questions at which it was asked and what that costs per question.
 
     >>> import polars as pl, steelyard as sy
@@ -42,7 +42,7 @@ class CascadeReplay:
     """
 
     rows: pl.DataFrame
-    asked: pl.DataFrame
+    sampled: pl.DataFrame
     cascade: Cascade
     questions: int
     left_out: int  # questions that the cascade was learned on
@@ -67,9 +67,9 @@ def replay_cascade(
     >>> question, source = zip(*rows)
     >>> pool = sy.Pool.from_arrays(question=question, answer=answer, source=source, correct=[a == 0 for a in answer])
     >>> pool = replace(pool, tokens=np.full(240, 1000.0))
-    >>> found = sy.plan_budget(pool, prices={"gpt": 10, "phi": 0.5}, budget="10%")
-    >>> replayed = sy.evaluation.replay_cascade(pool, found.plan)
-    >>> replayed.questions, replayed.left_out, replayed.asked.drop("cost").rows()
+    >>> best = sy.plan_budget(pool, prices={"gpt": 10, "phi": 0.5}, budget="10%")
+    >>> replayed = sy.evaluation.replay_cascade(pool, best.plan)
+    >>> replayed.questions, replayed.left_out, replayed.sampled.drop("cost").rows()
     (60, 60, [('gpt', 0.0), ('phi', 1.0)])
     """
     import polars as pl
@@ -87,20 +87,20 @@ def replay_cascade(
     fresh = np.flatnonzero(~_learned_on(cascade, labelled))
     test, cost = labelled.take(fresh), cost[fresh]
     panel = Panel.of(test)
-    found = cascade.replay(panel)
+    outcome = cascade.replay(panel)
     everyone = voter.predict(test.unlabelled()).correct(test).astype(np.float64)
-    right = is_correct(panel, found.row).astype(np.float64)
-    spent, whole = costs_of(found, cost), cost.sum(axis=1)
+    right = is_correct(panel, outcome.row).astype(np.float64)
+    spent, whole = costs_of(outcome, cost), cost.sum(axis=1)
     figures = iter(estimates(np.stack([right, spent, right - everyone, everyone, whole, 0 * right], axis=1), seed=seed))
     rows = []
     for name in ("cascade", "everyone"):
         accuracy, price, gain = islice(figures, 3)
         measured = as_columns(accuracy, "accuracy", "") | {"cost": float(price), "cost_se": price.se}
         rows.append({"policy": name, **measured, **as_columns(gain, "gain")})
-    asks = found.asked[:, : len(panel.names)]
-    each = np.where(asks, cost, 0.0).mean(axis=0)
-    asked = pl.DataFrame({"source": list(panel.names), "asked": asks.mean(axis=0), "cost": each})
-    return CascadeReplay(pl.DataFrame(rows), asked, cascade, len(fresh), labelled.n_questions - len(fresh))
+    asks = outcome.sampled[:, : len(panel.names)]
+    mean_cost = np.where(asks, cost, 0.0).mean(axis=0)
+    sampled = pl.DataFrame({"source": list(panel.names), "sampled": asks.mean(axis=0), "cost": mean_cost})
+    return CascadeReplay(pl.DataFrame(rows), sampled, cascade, len(fresh), labelled.n_questions - len(fresh))
 
 
 def cascade_of(voter: Method) -> Cascade:
@@ -121,9 +121,9 @@ def _learned_on(cascade: Cascade, pool: LabelledPool) -> np.ndarray[Any, np.dtyp
             SteelyardWarning,
             stacklevel=3,
         )
-    known = np.array(cascade.origin.learned_on(np.asarray(pool.questions).tolist()), bool)
-    if known.all():
+    learned = np.array(cascade.origin.learned_on(np.asarray(pool.questions).tolist()), bool)
+    if learned.all():
         raise CalibrationError(
             "the cascade was learned on every one of these questions, by their names: use others to measure it"
         )
-    return known
+    return learned

@@ -159,19 +159,19 @@ class CommitteeStrategies:
             self.quick[strategy.method], self._visible_to(strategy.method, strategy.bought.of(self.cal.pool)[0])
         )
         visible = self._visible_to(strategy.method, part).unlabelled()
-        asked = np.zeros(part.n_responses, bool)
+        scored = np.zeros(part.n_responses, bool)
         if strategy.margin is not None:
             voter.asking_ = replace(self._crossfits[strategy.bought, strategy.method].start, margin=strategy.margin)
             visible = replay(asking_rule("expected"), voter, visible)
-            asked = scored_responses(visible)
+            scored = scored_responses(visible)
         correct = voter.decide(visible).correct(part)
-        return _strategy(strategy.bought, strategy.method, strategy.margin, others, part, where, asked, correct)
+        return _strategy(strategy.bought, strategy.method, strategy.margin, others, part, where, scored, correct)
 
     def _visible_to(self, name: str, part: LabelledPool) -> LabelledPool:
         """Hide the sources from every method but the committee."""
         if name == self.committee:
             return part
-        return replace(part, source=None, sources=(), origin=replace(part.origin, source=None))
+        return part.without_sources()
 
 
 def _strategy(
@@ -181,25 +181,25 @@ def _strategy(
     priced: PricedPool,
     part: LabelledPool,
     where: Ints,
-    asked: Bools,
+    scored: Bools,
     correct: Bools,
 ) -> Strategy:
     """Combine the figures of the questions that a purchase covers; all others cost nothing and are not correct."""
     size, sources = priced.pool.n_questions, priced.pool.sources
     has_score = np.array([bought.scored[sources.index(name)] for name in part.sources])[paid(part)[0]]
     scores, cost, right = np.zeros((size, len(sources))), np.zeros(size), np.zeros(size)
-    scores[where] = texts_read(part, sources, asked & has_score)
+    scores[where] = texts_read(part, sources, scored & has_score)
     cost[where] = np.bincount(part.spread(np.arange(part.n_questions)), paid(part)[1], part.n_questions)
     right[where] = correct
     return Strategy(bought, method, margin, scores, cost + scores @ priced.score, right)
 
 
-def texts_read(part: LabelledPool, sources: tuple[str, ...], asked: Bools) -> Vector:
+def texts_read(part: LabelledPool, sources: tuple[str, ...], scored: Bools) -> Vector:
     """Count the texts of each source that the verifier read [Q, S]; a shared text counts for the first source."""
     source = np.array([sources.index(name) for name in part.sources])[paid(part)[0]]
     question = part.spread(np.arange(part.n_questions))
     text = np.arange(part.n_responses) if part.text is None else part.text
-    rows = np.flatnonzero(asked)
+    rows = np.flatnonzero(scored)
     _, first = np.unique(np.stack((question[rows], text[rows])), axis=1, return_index=True)
     key = question[rows[first]] * len(sources) + source[rows[first]]
     read = np.bincount(key, minlength=part.n_questions * len(sources)).astype(np.float64)
@@ -208,4 +208,4 @@ def texts_read(part: LabelledPool, sources: tuple[str, ...], asked: Bools) -> Ve
 
 def scored_responses(pool: Pool) -> Bools:
     """Return which responses the verifier was asked to score [R]."""
-    return np.ones(pool.n_responses, bool) if pool.asked is None else pool.asked
+    return np.ones(pool.n_responses, bool) if pool.scored is None else pool.scored

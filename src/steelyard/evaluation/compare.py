@@ -27,6 +27,7 @@ from steelyard.tables.vote_warnings import warn_of_plan
 from steelyard.voting.methods import default_method, fit_or_majority, load, method_class, method_names
 from steelyard.voting.methods.base.calibration_checks import first_samples
 from steelyard.voting.pools.pool import LabelledPool
+from steelyard.voting.pools.similarity import ALIKE
 
 DECIDED = {"question", "answer", "votes", "confidence"}  # the columns by which a file of verdicts is known
 
@@ -94,7 +95,7 @@ def compare(
     pool = need_labels(read(on, **options)) if on is not None else None
     options["answers"] = (pool.origin.answers if pool is not None else None) or options["answers"]
     cal, test = pool.split(calibrate, seed=seed) if pool is not None else (None, None)
-    sides = []
+    sides, compared = [], pool
     with EquivalenceChecker() as checker:
         for name in names:
             if name in method_names() or name.endswith(".json"):
@@ -105,7 +106,7 @@ def compare(
                 sides.append(_decided(name, pool, _kind(options), checker))
             else:
                 own = need_labels(read(name, **options))
-                options["answers"] = own.origin.answers
+                options["answers"], compared = own.origin.answers, compared or own
                 chosen = default_method(own) if method is None else _named(method)
                 sides.append(_voted(chosen, *own.split(calibrate, seed=seed), n))
         table = sides[0].join(sides[1], on="question", suffix="_b", maintain_order="left")
@@ -114,7 +115,7 @@ def compare(
                 f"{names[0]} and {names[1]} have no question in common: compare what decides the same questions"
             )
         named = table.rename({"answer": "answer_a", "correct": "correct_a"})
-        return Comparison(names, named, _differs(named, _kind(options), checker))
+        return Comparison(names, named, _differs(named, _kind(options), checker, compared))
 
 
 def _kind(options: dict[str, Any]) -> Kind:
@@ -170,11 +171,34 @@ def _decided(name: str, pool: LabelledPool | None, kind: Kind, checker: Equivale
     return shared.with_columns(correct=pl.Series(labels, dtype=pl.Boolean))
 
 
-def _differs(table: pl.DataFrame, kind: Kind, checker: EquivalenceChecker) -> pl.Series:
-    """Whether the two answers of each row differ; two without an answer do not."""
-    pairs = table.select("answer_a", "answer_b").iter_rows()
-    apart = [a != b and (a is None or b is None or not _same(a, b, kind, checker)) for a, b in pairs]
+def _differs(
+    table: pl.DataFrame, kind: Kind, checker: EquivalenceChecker, pool: LabelledPool | None = None
+) -> pl.Series:
+    """Whether the two answers of each row differ; two without an answer do not, nor similar ones of free text."""
+    alike = _Alike(pool) if pool is not None and pool.similarity is not None else None
+    apart = [
+        a != b and (a is None or b is None or not (_same(a, b, kind, checker) or (alike and alike(question, a, b))))
+        for question, a, b in table.select("question", "answer_a", "answer_b").iter_rows()
+    ]
     return pl.Series(apart, dtype=pl.Boolean)
+
+
+class _Alike:
+    """Whether two answers of a pool are similar enough to vote for each other; False for answers that it lacks."""
+
+    def __init__(self, pool: LabelledPool) -> None:
+        self.pool = pool
+        self.index = {str(question): q for q, question in enumerate(pool.questions)}
+
+    def __call__(self, question: str, a: str, b: str) -> bool:
+        pool, q = self.pool, self.index.get(question)
+        if q is None or pool.similarity is None:
+            return False
+        base, width = int(pool.base[q]), int(pool.width[q])
+        names = pool.names[base : base + width].to_list()
+        if a not in names or b not in names:
+            return False
+        return bool(pool.similarity.block(q, width)[names.index(a), names.index(b)] >= ALIKE)
 
 
 def _same(a: str, b: str, kind: Kind, checker: EquivalenceChecker) -> bool:

@@ -23,7 +23,7 @@ from steelyard.voting.methods.base.calibration_checks import FEWEST_QUESTIONS
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.on_demand.asking import Asking, Filling, log_odds, verdict_was_read, vote_odds
 from steelyard.voting.on_demand.base_rule import AskingRule, answer_totals, replay
-from steelyard.voting.on_demand.readings import Readings, readings, texts_asked
+from steelyard.voting.on_demand.readings import Readings, readings, texts_scored
 from steelyard.voting.on_demand.rules.exact import Exact
 from steelyard.voting.on_demand.rules.expected import Expected
 from steelyard.voting.pools.arrays import Bools, Ints
@@ -70,14 +70,14 @@ class CrossfitReplay:
         seen, verdict = _replayed(Expected(), self.voters, pool, self.fold, asking)
         best = np.maximum.reduceat(self.probability, self.full.starts)
         loss = float((best - _of(self.full, self.probability, verdict, pool)).sum() / pool.n_questions)
-        return replace(asking, loss=loss, scored=float(texts_asked(seen).mean() / pool.sizes.mean())), seen, verdict
+        return replace(asking, loss=loss, scored=float(texts_scored(seen).mean() / pool.sizes.mean())), seen, verdict
 
     def with_confidence(self, asking: Asking, seen: LabelledPool) -> Asking:
         """Learn the confidence of verdicts with partial scores, from both rules' cross-fitted verdicts."""
         both = [_outcomes(self, asking, pool) for pool in (seen, *self._exact(asking))]
-        if any(each is None for each in both):
+        if any(part is None for part in both):
             return asking
-        by_model, by_votes, read, correct = (np.concatenate(each) for each in zip(*filter(None, both), strict=True))
+        by_model, by_votes, read, correct = (np.concatenate(column) for column in zip(*filter(None, both), strict=True))
         intercept, slope = log_odds_line(by_model[read], correct[read])
         unread, unread_slope = log_odds_line(by_votes[~read], correct[~read])
         learned = replace(asking, read_intercept=intercept, read_slope=slope)
@@ -139,14 +139,14 @@ def _replayed(
     rule: AskingRule, voters: list[Method], pool: LabelledPool, fold: Ints, asking: Asking
 ) -> tuple[LabelledPool, NDArray[np.int32]]:
     """Return the pool with the scores that fits on other folds ask for, and their verdicts [Q]."""
-    asked, code = np.zeros(pool.n_responses, bool), np.full(pool.n_questions, -1, np.int32)
+    scored, code = np.zeros(pool.n_responses, bool), np.full(pool.n_questions, -1, np.int32)
     for k, voter in enumerate(voters):
         mine = np.flatnonzero(fold == k)
         voter.asking_ = asking
         seen = replay(rule, voter, pool.take(mine).unlabelled())
-        asked[pool.spread(fold) == k] = True if seen.asked is None else seen.asked
+        scored[pool.spread(fold) == k] = True if seen.scored is None else seen.scored
         code[mine] = voter.decide(seen).code
-    return pool.only_asked(asked), code
+    return pool.only_scored(scored), code
 
 
 def _of(full: Readings, probability: Vector, code: NDArray[np.int32], pool: LabelledPool) -> Vector:

@@ -136,7 +136,7 @@ def samples_interval(point: float, draws: NDArray[np.float64]) -> Interval:
     """Return an estimate with its interval over bootstrap draws, and the share of them that is finite; inf is None."""
     many, tail = np.sort(draws), (1 - LEVEL) / 2
     ends = many[math.floor(tail * (len(many) - 1))], many[math.ceil((1 - tail) * (len(many) - 1))]
-    samples, low, high = (float(each) if math.isfinite(each) else None for each in (point, *ends))
+    samples, low, high = (float(value) if math.isfinite(value) else None for value in (point, *ends))
     return samples, low, high, float(np.isfinite(many).mean())
 
 

@@ -52,7 +52,8 @@ def evaluate(
     each question (drawn without replacement, nested over n), exact where possible, or the first n when `resamples` is
     0. `se`, `low` and `high` are over test questions, `resample_sd` over resamples; `gain` is the paired difference
     to the baseline. Where the first n samples cannot teach a method anything its row is null. Methods default to all
-    of them, n to the powers of two and the full N. `progress` is called with the share of the work done.
+    that are not `only_by_name`, n to the powers of two and the full N. `progress` is called with the share of the work
+    done.
 
     If responses are graded "not attempted", or free text declines to answer, rows of the largest n also have
     `incorrect`, `not_attempted` and `accuracy_attempted`, the accuracy among the attempted verdicts.
@@ -66,8 +67,8 @@ def evaluate(
     chosen: list[Method | str] = list(all_methods(cal) if methods is None else methods)
     listed = len(chosen)
     chosen = with_baseline(chosen, baseline)
-    found = curves(chosen, cal, test, n=n, resamples=resamples, seed=seed, recalibrate=recalibrate, progress=progress)
-    return table_of_curves(found, listed, n=n, seed=seed, baseline=baseline)
+    result = curves(chosen, cal, test, n=n, resamples=resamples, seed=seed, recalibrate=recalibrate, progress=progress)
+    return table_of_curves(result, listed, n=n, seed=seed, baseline=baseline)
 
 
 def with_baseline(methods: Sequence[Method | str], baseline: str = "majority") -> list[Method | str]:
@@ -80,18 +81,20 @@ def with_baseline(methods: Sequence[Method | str], baseline: str = "majority") -
 
 
 def table_of_curves(
-    found: Curves, listed: int, *, n: Sequence[int] | None = None, seed: int = 0, baseline: str = "majority"
+    result: Curves, listed: int, *, n: Sequence[int] | None = None, seed: int = 0, baseline: str = "majority"
 ) -> pl.DataFrame:
     """Return the rows of the first `listed` methods of some curves; the baseline is among all of them."""
     import polars as pl
 
     rows = []
-    for size in dict.fromkeys(n or found.sizes):
-        t = found.sizes.index(size)
-        values = found.correct[:, t]
-        gains = estimates(values - values[:, [found.methods.index(baseline)]], seed=seed)
-        cells = zip(found.methods, estimates(values, seed=seed, shares=True), gains, found.resample_sd[t], strict=True)
-        outcomes = _outcomes(found, size, listed)
+    for size in dict.fromkeys(n or result.sizes):
+        t = result.sizes.index(size)
+        values = result.correct[:, t]
+        gains = estimates(values - values[:, [result.methods.index(baseline)]], seed=seed)
+        cells = zip(
+            result.methods, estimates(values, seed=seed, shares=True), gains, result.resample_sd[t], strict=True
+        )
+        outcomes = _outcomes(result, size, listed)
         rows += [
             {"method": name, "n": size, **as_columns(a, "accuracy", ""), "resample_sd": float(sd)}
             | as_columns(g, "gain")
@@ -101,12 +104,12 @@ def table_of_curves(
     return pl.DataFrame(rows).fill_nan(None)
 
 
-def _outcomes(found: Curves, size: int, listed: int) -> list[dict[str, float]]:
+def _outcomes(result: Curves, size: int, listed: int) -> list[dict[str, float]]:
     """Return the shares of incorrect and not attempted verdicts of each method, NaN below the largest n."""
-    if found.attempted is None:
+    if result.attempted is None:
         return [{}] * listed
-    accuracy, attempted = found.accuracy[-1], found.attempted.mean(axis=0)
-    if size != found.sizes[-1]:
+    accuracy, attempted = result.accuracy[-1], result.attempted.mean(axis=0)
+    if size != result.sizes[-1]:
         attempted = np.full_like(attempted, np.nan)
     among = np.divide(accuracy, attempted, out=np.full_like(attempted, np.nan), where=attempted > 0)
     names = ("incorrect", "not_attempted", "accuracy_attempted")
@@ -146,10 +149,10 @@ def measures(confidence: Floats, correct: Bools) -> dict[str, float]:
 def plan_changes(vote: Method, plan: Verdicts, majority: Verdicts) -> str:
     """Describe what a method learned, and how many of these verdicts differ from those of the majority vote."""
     learned = vote.described() if isinstance(vote, Assessable) else "the weights were learned"
-    return (
-        f"{vote.name}: {learned}. On these {len(plan):,} questions it changes "
-        f"{int((plan.code != majority.code).sum()):,} verdicts of the majority vote."
-    )
+    changed = int(plan.differ(majority).sum())
+    verdicts = "verdict" if changed == 1 else "verdicts"
+    changes = f"it changes {changed:,} {verdicts} of the majority vote"
+    return f"{vote.name}: {learned}. On these {len(plan):,} questions {changes}."
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from steelyard.evaluation.accuracy import need_labels
@@ -38,7 +37,8 @@ def plan_budget(
 
     The prices say what is for sale; what has no price is free:
 
-    - `{"sample": 1}`, the default: when to stop sampling. A budget of 8 is a mean of 8 samples per question.
+    - `{"sample": 1}`, the default: when to stop sampling, or with several sources how many samples to draw from each.
+      A budget of 8 is a mean of 8 samples per question.
     - `{"gpt": 10, "llama": 0.1}`, per million tokens (the pool is read with `source=` and `tokens=True`), or
       `{"sample": "cost"}` for a column of costs (`tokens="cost"`): which source to ask first, and when to ask another.
       The budget may be a share of what the best single source costs, as `"65%"`.
@@ -80,6 +80,8 @@ def plan_budget(
     price = 1.0 if table.sample is None else table.sample
     if not price:
         raise SettingError("samples are free and nothing else has a price: there is nothing to save, so take all")
+    if voter.weighs_sources and budget is not None and refit and len(pool.sources) > 1:
+        return plan_committee(pool, voter, price_sample=price, price_score=None, budget=float(budget), **options)
     if voter.weighs_sources:
         raise SettingError(_no_stopping(voter, pool))
     samples = None if budget is None else float(budget) / price
@@ -129,8 +131,9 @@ def _no_stopping(voter: Method, pool: Pool) -> str:
         )
     prices = ",".join(f"{name}={price}" for name, price in zip(pool.sources, (10, 0.1), strict=False))
     return (
-        f"{voter.name} asks its {len(pool.sources)} sources at once, so it has no sample to stop at: give prices by "
-        f"source (per million tokens), as {prices}, to learn which source to ask first"
+        f"{voter.name} asks its {len(pool.sources)} sources at once, so it has no sample to stop at: give a "
+        f"budget of samples and a method that is not fitted, or prices by source (per million tokens), as {prices}, to "
+        "learn which source to ask first"
     )
 
 
@@ -149,12 +152,12 @@ def _with_scores(
         paid: dict[str, Any] = {"price_sample": sample, "price_score": score}
         return plan_committee(pool, method, prices, **paid, budget=budget, **options)
     if pool.sources:
-        known = priced(need_labels(pool), table.sources or None, sample, score)
-        sample, score = float(known.sample[0]), float(known.score[0])
-        pool = replace(pool, source=None, sources=(), origin=replace(pool.origin, source=None))
+        costs = priced(need_labels(pool), table.sources or None, sample, score)
+        sample, score = float(costs.sample[0]), float(costs.score[0])
+        pool = pool.without_sources()
         method = method_class("calibrated")() if method.weighs_sources else method
         warnings.warn(
-            f"all responses are of {known.pool.sources[0]}, so the plan is for one LLM; a sample costs {sample:.4g}",
+            f"all responses are of {costs.pool.sources[0]}, so the plan is for one LLM; a sample costs {sample:.4g}",
             SteelyardNote,
             stacklevel=3,
         )

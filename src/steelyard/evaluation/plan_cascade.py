@@ -72,9 +72,9 @@ def plan_cascade(
     cost = source_costs(labelled, prices)
     where = replace(labelled, questions=np.asarray(labelled.questions))
     cal, test = where.split(calibrate, seed=seed)
-    for part, what in ((cal, "to learn a cascade on"), (test, "left to test on")):
+    for part, use in ((cal, "to learn a cascade on"), (test, "left to test on")):
         if part.n_questions < FEWEST:
-            raise CalibrationError(f"{part.n_questions} questions {what} are too few: bring {FEWEST} or more for each")
+            raise CalibrationError(f"{part.n_questions} questions {use} are too few: bring {FEWEST} or more for each")
     if len(pool.sources) < 2:
         raise SettingError("a cascade needs two sources or more: these responses have one")
     places = {str(name): i for i, name in enumerate(where.questions.tolist())}
@@ -162,7 +162,7 @@ class CascadePath:
             full = is_correct(mine, _everyone(others).replay(mine).row).astype(np.float64)
             for i, cascade in enumerate(_all_budgets(others)):
                 behind[i, held] = full - is_correct(mine, cascade.replay(mine).row)
-        return [Paired.of(each) for each in behind]
+        return [Paired.of(losses) for losses in behind]
 
     def _spent(self, cascade: Cascade) -> float:
         return float(costs_of(cascade.replay(self.panel), self.cost).mean())
@@ -178,7 +178,7 @@ def _everyone(search: CascadeFitter) -> Cascade:
 
 def costs_of(replayed: Replayed, cost: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the cost per question [Q]."""
-    spent: NDArray[np.float64] = np.where(replayed.asked[:, : cost.shape[1]], cost, 0.0).sum(axis=1)
+    spent: NDArray[np.float64] = np.where(replayed.sampled[:, : cost.shape[1]], cost, 0.0).sum(axis=1)
     return spent
 
 
@@ -192,7 +192,7 @@ def _curve(
     everyone = voter.predict(test.unlabelled()).correct(test).astype(float)
     names = panel.names
     rows: list[tuple[str, str, Vector, Vector]] = []
-    for name, cascade in {each.described(): each for each in (chosen, *path.cascades)}.items():
+    for name, cascade in {candidate.described(): candidate for candidate in (chosen, *path.cascades)}.items():
         replayed = cascade.replay(panel)
         rows.append(("cascade", name, costs_of(replayed, cost), is_correct(panel, replayed.row).astype(float)))
     rows.sort(key=lambda row: -row[2].mean())

@@ -35,7 +35,7 @@ def plan_committee(
     prices: Mapping[str, float] | None = None,
     *,
     price_sample: float | None = None,
-    price_score: ScorePrice,
+    price_score: ScorePrice | None,
     budget: float,
     budgets: Sequence[float] | None = None,
     calibrate: float = 0.5,
@@ -45,10 +45,11 @@ def plan_committee(
 
     `prices` are per million tokens, one for every source (the pool is read with `tokens=True`); `price_sample` is one
     price of any sample instead; with neither, what the pool read is the cost itself (`tokens="cost"`). `price_score` is
-    the price of one score, or one by source. A text is read once where the pool knows texts (`read(texts=True)`). A
-    part `calibrate` of the questions fits and chooses; the rest says what that is worth, for every one of `budgets`,
-    beside majority vote with more samples of all sources, and of the best single one, for the same cost. The plan is
-    that of `method`, a committee, or of `calibrated` where all that is bought is scored and that is better.
+    the price of one score, or one by source, and None if no scores are for sale. A text is read once where the pool
+    knows texts (`read(texts=True)`). A part `calibrate` of the questions fits and chooses; the rest says what that is
+    worth, for every one of `budgets`, beside majority vote with more samples of all sources, and of the best single
+    one, for the same cost. The plan is that of `method`, a committee, or of `calibrated` where all that is bought is
+    scored and that is better.
 
     >>> import steelyard as sy
     >>> rows = [(q, s) for q in range(60) for s in ("gpt", "phi")]
@@ -81,12 +82,12 @@ def plan_from_split(
     seed: int = 0,
 ) -> BudgetPlan:
     """Plan with calibration and test questions that are already split."""
-    for each in (budget, *(budgets or ())):
-        cal.check_budget(each)
+    for amount in (budget, *(budgets or ())):
+        cal.check_budget(amount)
     choice = StrategyChoice(method, cal, budget, budgets, seed=seed)
-    chosen = {each: choice.within(each) for each in choice.budgets}
+    chosen = {amount: choice.within(amount) for amount in choice.budgets}
     seen = {strategy.key: choice.strategies.measured(strategy, test) for strategy in chosen.values()}
-    strategies = [(each, strategy, seen[strategy.key]) for each, strategy in chosen.items()]
+    strategies = [(amount, strategy, seen[strategy.key]) for amount, strategy in chosen.items()]
     rows = _curve_rows(strategies, Baselines(cal, test), test.pool.sources, seed)
     for row in rows:
         row["chosen"] = row["budget"] == budget
@@ -94,7 +95,8 @@ def plan_from_split(
     curve = pl.DataFrame(rows, schema_overrides={"margin": pl.Float64, "scored": pl.List(pl.String)})
     voter = choice.strategies.voter(chosen[budget])
     voter.samples_ = {name: n for name, n in figures["samples"].items() if n}
-    explanation = _explanation(figures, test.pool.n_questions)
+    scores_for_sale = not np.isnan(cal.pool.known_scores).all()
+    explanation = _explanation(figures, test.pool.n_questions, scores_for_sale=scores_for_sale)
     return BudgetPlan(voter, curve, figures, RIVALS, explanation, cal.pool.n_questions, test.pool.n_questions)
 
 
@@ -120,9 +122,9 @@ class Baselines:
     def __init__(self, cal: PricedPool, test: PricedPool) -> None:
         levels = levels_of(cal.pool)
         self.all_sources = _ladder(test, _of_all(cal, levels))
-        alone = [[_samples({s: n}, len(levels)) for n in each[1:]] for s, each in enumerate(levels)]
-        self._on_calibration = [_ladder(cal, each) for each in alone]
-        self.alone = [_ladder(test, each) for each in alone]
+        alone = [[_samples({s: n}, len(levels)) for n in counts[1:]] for s, counts in enumerate(levels)]
+        self._on_calibration = [_ladder(cal, purchases) for purchases in alone]
+        self.alone = [_ladder(test, purchases) for purchases in alone]
 
     def best_source(self, mean: float) -> int:
         """Return the source with the best majority vote on the calibration questions at this mean cost."""
@@ -135,9 +137,9 @@ class Baselines:
 def _of_all(cal: PricedPool, levels: Sequence[Sequence[int]]) -> list[Purchase]:
     """Return one sample of the cheapest source, of the two cheapest, .., of all; then more samples of all."""
     by_price = np.argsort(cal.sample, kind="stable").tolist()
-    most = [each[-1] for each in levels]
+    most = [level[-1] for level in levels]
     first = [_samples(dict.fromkeys(by_price[:k], 1), len(levels)) for k in range(1, len(levels) + 1)]
-    counts = sorted({n for each in levels for n in each if n > 1})
+    counts = sorted({n for level in levels for n in level if n > 1})
     return first + [_samples({s: min(n, m) for s, m in enumerate(most)}, len(levels)) for n in counts]
 
 
@@ -172,7 +174,7 @@ def _curve_rows(
         row: dict[str, Any] = {"budget": float(budget), "buys": strategy.bought.described(names)}
         row |= {"method": strategy.method, "margin": strategy.margin}
         row |= {"samples": dict(zip(names, strategy.bought.samples, strict=True))}
-        row |= {"scored": [each for each, flag in zip(names, strategy.bought.scored, strict=True) if flag]}
+        row |= {"scored": [name for name, flag in zip(names, strategy.bought.scored, strict=True) if flag]}
         row |= {"scores": dict(zip(names, strategy.scores.mean(axis=0).tolist(), strict=True))}
         row |= {"cost": float(cost), "cost_se": cost.se}
         row |= as_columns(accuracy, "accuracy", "")
@@ -183,13 +185,13 @@ def _curve_rows(
     return rows
 
 
-def _explanation(figures: dict[str, Any], questions: int) -> str:
+def _explanation(figures: dict[str, Any], questions: int, *, scores_for_sale: bool) -> str:
     """Return what to buy, what it costs and how accurate it is."""
     take = ", ".join(f"{n} of {name}" for name, n in figures["samples"].items() if n)
     text = f"Samples to take per question: {take}. "
-    if figures["margin"] is None:
+    if figures["margin"] is None and scores_for_sale:
         text += "Do not ask the verifier: at this budget it does not pay on the calibration questions. "
-    else:
+    if figures["margin"] is not None:
         read = ", ".join(f"{figures['scores'][name]:.1f} of {name}" for name in figures["scored"])
         text += f"Scores to ask for, on average: {read}. "
     text += f"On the {questions} other questions: {percent(figures['accuracy'])} % ± {percent(figures['se'])} "

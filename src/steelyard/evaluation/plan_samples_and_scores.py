@@ -51,8 +51,8 @@ def plan_samples_and_scores(
     'majority'
     """
     prices = UnitPrices(price_sample, price_score)
-    for each in (budget, *(budgets or ())):
-        prices.check_budget(each)
+    for amount in (budget, *(budgets or ())):
+        prices.check_budget(amount)
     labelled = need_labels(pool)
     if labelled.scores is None:
         raise ScoreError("there are no scores to buy: add some with 'steelyard score', or plan for samples alone")
@@ -80,14 +80,14 @@ def plan_from_split(
     """Plan with calibration and test questions that are already split."""
     search = SpendingStrategies(method, cal, prices, seed=seed)
     tried = sorted({*(budgets if budgets is not None else _budgets(prices, cal.n)), budget})
-    chosen = {each: search.within(each) for each in tried}
+    chosen = {amount: search.within(amount) for amount in tried}
     seen = {
         _key(strategy): measure_strategy(search.asking_voter(strategy), strategy, test, prices)
         for strategy in chosen.values()
     }
     sizes = [n for n in search.sizes if n <= test.n]
     baselines = [[measure(test, n, prices) for n in sizes] for measure in (majority_strategy, vanilla_strategy)]
-    rows = _measured([(each, seen[_key(strategy)]) for each, strategy in chosen.items()], baselines, seed)
+    rows = _measured([(amount, seen[_key(strategy)]) for amount, strategy in chosen.items()], baselines, seed)
     figures = next(row for row in rows if row["budget"] == budget)
     strategy, refused = chosen[budget], False
     if strategy.margin is not None and figures["gain_high"] < 0:

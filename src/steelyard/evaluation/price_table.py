@@ -48,8 +48,8 @@ class PriceTable:
                     f"prices are by name, not by the {type(name).__name__} {name!r:.40}: 'sample', 'score', or the "
                     "name of a source"
                 )
-        given = numbers.pop(SAMPLE, None)
-        sample, column = (None, given) if isinstance(given, str) else (given, None)
+        sample_price = numbers.pop(SAMPLE, None)
+        sample, column = (None, sample_price) if isinstance(sample_price, str) else (sample_price, None)
         need_numbers(**{f"the price of {name!r}": price for name, price in numbers.items()})
         need_numbers(**{"the price of a sample": sample})
         floats = {name: float(price) for name, price in numbers.items()}

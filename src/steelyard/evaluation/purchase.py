@@ -78,9 +78,9 @@ class Purchase:
             return None
         count = levels[source][place]
         samples = tuple(count if s == source else old for s, old in enumerate(self.samples))
-        found = replace(self, samples=samples)
-        found = found if count else found.scoring(source, False)
-        return found if any(samples) else None
+        purchase = replace(self, samples=samples)
+        purchase = purchase if count else purchase.scoring(source, False)
+        return purchase if any(samples) else None
 
 
 def levels_of(pool: LabelledPool) -> list[list[int]]:

@@ -44,10 +44,10 @@ class PurchaseSearch:
 
     def __init__(self, priced: PricedPool, seed: int) -> None:
         self.levels = levels_of(priced.pool)
-        self.known = PurchaseWorth(priced, seed)
+        self.worth = PurchaseWorth(priced, seed)
         sources = len(self.levels)
-        costs = [self.known.column(s, self.levels[s][1]).cost for s in range(sources)]
-        highest = sum(self.known.column(s, levels[-1]).cost for s, levels in enumerate(self.levels))
+        costs = [self.worth.column(s, self.levels[s][1]).cost for s in range(sources)]
+        highest = sum(self.worth.column(s, levels[-1]).cost for s, levels in enumerate(self.levels))
         highest += float(sum(price * levels[-1] for price, levels in zip(priced.score, self.levels, strict=True)))
         lowest = min((cost for cost in costs if cost), default=highest / 2**BUDGETS)
         self.budgets: list[float] = np.geomspace(lowest, max(highest, lowest), BUDGETS).tolist()
@@ -62,7 +62,7 @@ class PurchaseSearch:
             some = [bought for bought in (last, alone) if bought]
             some += [self.filled(bought, budget) for bought in some]
             if scores:
-                able = [bought for bought in some if all(self.known.may_score[s] for s in bought.sources)]
+                able = [bought for bought in some if all(self.worth.may_score[s] for s in bought.sources)]
                 some += [bought.all_scored for bought in able if self._pays(bought.all_scored, budget)]
             offered |= dict.fromkeys(some)
         return list(offered)
@@ -72,7 +72,7 @@ class PurchaseSearch:
 
         `after`: the best purchase of a smaller budget, as another start.
         """
-        may_score = [scores and may for may in self.known.may_score]
+        may_score = [scores and may for may in self.worth.may_score]
         value = self._value(budget, scores)
         starts = {*self._singles(budget, scores), *([after] if after else [])}
         first = sorted(starts, key=lambda one: (-value(one), one.samples))[:STARTS]
@@ -85,21 +85,21 @@ class PurchaseSearch:
         """
         while True:
             more = (bought.moved(s, 1, self.levels) for s in sorted(bought.sources, key=lambda s: bought.samples[s]))
-            if (found := next((each for each in more if each and self._pays(each, budget)), None)) is None:
+            if (better := next((option for option in more if option and self._pays(option, budget)), None)) is None:
                 return bought
-            bought = found
+            bought = better
 
     def _value(self, budget: float, scores: bool) -> Value:
         def value(bought: Purchase) -> float:
             if bought.scores != scores or not self._pays(bought, budget):
                 return -np.inf
-            worth, cost = self.known.of(bought)
+            worth, cost = self.worth.of(bought)
             return worth - WORTH * cost / budget
 
         return value
 
     def _pays(self, bought: Purchase, budget: float) -> bool:
-        return self.known.of(bought)[1] <= budget * (1 + CLOSE)
+        return self.worth.of(bought)[1] <= budget * (1 + CLOSE)
 
     def _singles(self, budget: float, scores: bool) -> list[Purchase]:
         """Return the affordable purchases of a single source."""
@@ -108,7 +108,7 @@ class PurchaseSearch:
             Purchase(tuple(count * (t == s) for t in sources), tuple(scores and t == s for t in sources))
             for s in sources
             for count in self.levels[s][1:]
-            if not scores or self.known.may_score[s]
+            if not scores or self.worth.may_score[s]
         ]
         return [one for one in singles if self._pays(one, budget)]
 
@@ -125,7 +125,7 @@ class PurchaseSearch:
 class Column(NamedTuple):
     """The first samples of one source: how many gave each answer [K], their share and evidence [K], and the cost."""
 
-    given: Vector
+    counts: Vector
     share: Vector
     evidence: Vector
     cost: float  # mean per question
@@ -168,7 +168,7 @@ class PurchaseWorth:
         panel = Panel(names, self.questions, self.of_answer[rows], self._code[rows], x, self.correct[rows])
         cost = sum(column.cost for column in columns.values())
         if bought.scores:
-            cost += self._read(bought, {s: column.given[rows] for s, column in columns.items()}, panel)
+            cost += self._read(bought, {s: column.counts[rows] for s, column in columns.items()}, panel)
         return self._worth(panel), cost
 
     def _read(self, bought: Purchase, counts: dict[int, Vector], panel: Panel) -> float:
@@ -185,16 +185,16 @@ class PurchaseWorth:
         theta, worth = fit_odds(panel, columns), 0.0
         for k in range(FOLDS):
             seen, held = (panel.take(np.flatnonzero(part)) for part in (self.fold != k, self.fold == k))
-            found = leading(held, columns, fit_odds(seen, columns, start=theta, steps=REFITS))
-            worth += REALISED * is_correct(held, found.row).sum() + (1 - REALISED) * found.confidence.sum()
+            leads = leading(held, columns, fit_odds(seen, columns, start=theta, steps=REFITS))
+            worth += REALISED * is_correct(held, leads.row).sum() + (1 - REALISED) * leads.confidence.sum()
         return worth / self.questions
 
     def _column(self, source: int, samples: int) -> Column:
         mine = (self.source == source) & (self._place < samples)
-        given = np.bincount(self._question[mine], minlength=self.questions)
-        mean, size = 1 / np.maximum(given, 1), len(self.correct)
+        counts = np.bincount(self._question[mine], minlength=self.questions)
+        mean, size = 1 / np.maximum(counts, 1), len(self.correct)
         rows = np.flatnonzero(mine & (self._answer >= 0))
         answer, unit = self._answer[rows], mean[self._question[rows]]
-        share, evidence = (np.bincount(answer, each, size).astype(np.float64) for each in (unit, unit * self._z[rows]))
+        share, evidence = (np.bincount(answer, w, size).astype(np.float64) for w in (unit, unit * self._z[rows]))
         count = np.bincount(answer, minlength=size).astype(np.float64)
         return Column(count, share, evidence, float(self.cost[mine].sum() / self.questions))

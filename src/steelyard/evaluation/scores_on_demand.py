@@ -28,7 +28,7 @@ from steelyard.voting.methods.majority import MajorityVote
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.asking import PROVEN
 from steelyard.voting.on_demand.base_rule import replay
-from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.on_demand.readings import texts_scored
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.verdicts import Verdicts
 
@@ -58,7 +58,7 @@ def learn_asking(method: Method, labelled: LabelledPool, *, price: float = PRICE
     candidates = []
     for margin in MARGINS:
         asking, seen, _ = crossfit.replayed(margin)
-        scores = float(texts_asked(seen).mean())
+        scores = float(texts_scored(seen).mean())
         candidates.append((asking.loss + price * scores, asking, seen))
         if price * scores > min(cost for cost, *_ in candidates):  # a wider margin asks for more still
             break
@@ -118,12 +118,12 @@ def plan_scores(pool: Pool, method: Method, *, price: float, calibrate: float = 
 def _policy_rows(voter: Method, test: LabelledPool, price: float, seed: int) -> list[dict[str, Any]]:
     """Measure scores on demand, every score and none, all on the same bootstrap draws."""
     bare = test.unlabelled()
-    asked = replay(asking_rule("expected"), voter, bare)
-    read = [texts_asked(asked), texts_asked(bare), np.zeros(test.n_questions)]
+    scored = replay(asking_rule("expected"), voter, bare)
+    read = [texts_scored(scored), texts_scored(bare), np.zeros(test.n_questions)]
     unscored = without_scores(test).unlabelled()  # nothing was paid for scores that could break ties
-    verdicts = [voter.decide(asked), voter.decide(bare), MajorityVote().decide(unscored)]
-    correct = [each.correct(test).astype(np.float64) for each in verdicts]
-    columns = [column for each in correct for column in (each, each - correct[-1])]
+    verdicts = [voter.decide(scored), voter.decide(bare), MajorityVote().decide(unscored)]
+    correct = [verdict.correct(test).astype(np.float64) for verdict in verdicts]
+    columns = [column for values in correct for column in (values, values - correct[-1])]
     measured = iter(estimates(np.stack(columns, axis=1), seed=seed))
     rows = []
     for policy, texts in zip(("scores on demand", "every score", "no score"), read, strict=True):
@@ -178,14 +178,14 @@ def evaluate_frugal(
 
 def _replay_figures(voter: Method, test: LabelledPool, rule: str, seed: int) -> dict[str, Any]:
     bare = test.unlabelled()
-    asked = replay(asking_rule(rule), voter, bare)
-    some, every, majority = voter.predict(asked), voter.predict(bare), MajorityVote().predict(bare)
+    scored = replay(asking_rule(rule), voter, bare)
+    some, every, majority = voter.predict(scored), voter.predict(bare), MajorityVote().predict(bare)
     correct = [verdicts.correct(test).astype(np.float64) for verdicts in (some, every, majority)]
-    columns = np.stack((correct[0], correct[1], texts_asked(asked) / test.sizes), axis=1)
+    columns = np.stack((correct[0], correct[1], texts_scored(scored) / test.sizes), axis=1)
     accuracy, all_scores, _ = estimates(columns, seed=seed, shares=True)
     gain, gain_all = estimates(np.stack((correct[0] - correct[2], correct[1] - correct[2]), axis=1), seed=seed)
     return {
-        "scored": float(texts_asked(asked).sum() / test.n_responses),
+        "scored": float(texts_scored(scored).sum() / test.n_responses),
         **as_columns(accuracy, "accuracy", ""),
         "all_scores": float(all_scores),
         "gain": float(gain),

@@ -64,9 +64,9 @@ def error_agreement(pool: LabelledPool, names: tuple[str, ...]) -> ErrorAgreemen
     pairs, alike = _pairs_by_question(answer, wrong)
     others = together.T @ (pairs[:, None] * together) - both
     other_same = together.T @ (alike[:, None] * together) - same
-    known = (both >= FEWEST) & ~np.eye(len(names), dtype=bool)
+    is_measured = (both >= FEWEST) & ~np.eye(len(names), dtype=bool)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share, expected = np.where(known, same / both, np.nan), np.where(known, other_same / others, np.nan)
+        share, expected = np.where(is_measured, same / both, np.nan), np.where(is_measured, other_same / others, np.nan)
     return ErrorAgreement(names, share, expected, both.astype(np.int64))
 
 
@@ -75,12 +75,12 @@ def _pairs_by_question(answer: NDArray[np.int32], wrong: NDArray[np.bool_]) -> t
     count = wrong.sum(axis=1).astype(np.float64)
     question = np.nonzero(wrong)[0]
     keys = question * (int(answer.max(initial=0)) + 1) + answer[wrong]
-    found, votes = np.unique(keys, return_counts=True)
-    alike = np.bincount(found // (int(answer.max(initial=0)) + 1), votes * (votes - 1) / 2, len(answer))
+    cells, votes = np.unique(keys, return_counts=True)
+    alike = np.bincount(cells // (int(answer.max(initial=0)) + 1), votes * (votes - 1) / 2, len(answer))
     return count * (count - 1) / 2, np.asarray(alike, np.float64)
 
 
-def error_order(found: ErrorAgreement) -> list[int]:
+def error_order(agreement: ErrorAgreement) -> list[int]:
     """Return an order of the sources in which those that make the same errors are adjacent [S].
 
     Groups are merged by average linkage, the most similar first, each oriented so that the nearest ends meet.
@@ -89,8 +89,8 @@ def error_order(found: ErrorAgreement) -> list[int]:
     >>> error_order(ErrorAgreement(("a", "b", "c"), share, share, np.full((3, 3), 9)))
     [0, 2, 1]
     """
-    usual = np.nanmean(found.share) if np.isfinite(found.share).any() else 0.0
-    close = np.where(np.isfinite(found.share), found.share, usual)
+    usual = np.nanmean(agreement.share) if np.isfinite(agreement.share).any() else 0.0
+    close = np.where(np.isfinite(agreement.share), agreement.share, usual)
     groups = [[s] for s in range(len(close))]
     while len(groups) > 1:
         ends = [(close[np.ix_(a, b)].mean(), -i, -j) for i, a in enumerate(groups) for j, b in enumerate(groups[:i])]
@@ -133,8 +133,8 @@ def leave_one_out(
 def _correct(method: Method, cal: LabelledPool, test: LabelledPool, names: Sequence[str]) -> NDArray[np.float64]:
     """Return which test questions [Q] the committee of these sources decides correctly; unanswered ones are wrong."""
     part = test.from_sources(names)
-    known = [name for name in names if name in cal.sources]
-    vote = deepcopy(method).fit(cal.from_sources(known))
+    present = [name for name in names if name in cal.sources]
+    vote = deepcopy(method).fit(cal.from_sources(present))
     rows = np.flatnonzero(np.isin(np.asarray(test.questions), np.asarray(part.questions)))
     correct = np.zeros(test.n_questions)
     correct[rows] = vote.predict(part.unlabelled()).correct(part)

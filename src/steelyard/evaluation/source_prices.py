@@ -57,12 +57,17 @@ def priced(
     pool: LabelledPool,
     prices: Mapping[str, float] | None,
     price_sample: float | None,
-    price_score: ScorePrice,
+    price_score: ScorePrice | None,
 ) -> PricedPool:
-    """Price every response: by tokens, by one price per sample, or, with neither, by the costs that were read."""
+    """Price every response: by tokens, by one price per sample, or, with neither, by the costs that were read.
+
+    A `price_score` of None: no score is for sale, so the pool is planned for without any.
+    """
     if pool.source is None:
         raise SettingError(f"this pool has no sources: read the table with {argument('source', 'llm')}")
-    if pool.scores is None or np.isnan(pool.scores).all():
+    if price_score is None:
+        pool, price_score = replace(pool, scores=np.full(pool.n_responses, np.nan), parts=None), 0.0
+    elif pool.scores is None or np.isnan(pool.scores).all():
         raise ScoreError("there are no scores to buy: add some with 'steelyard score', or plan for sources alone")
     if pool.parts is not None:
         names = ", ".join(pool.origin.parts)
@@ -106,7 +111,7 @@ def source_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np.f
 
 def usual_samples(pool: Pool) -> list[int]:
     """Return the median number of samples of each source [S] for a question that it answered; 0 if it answered none."""
-    return [int(np.median(each[each > 0])) if each.any() else 0 for each in _by_source(pool).T]
+    return [int(np.median(counts[counts > 0])) if counts.any() else 0 for counts in _by_source(pool).T]
 
 
 def _by_source(pool: Pool, values: Vector | None = None) -> Vector:
@@ -128,8 +133,8 @@ def response_costs(pool: Pool, prices: Mapping[str, float] | None) -> NDArray[np
         raise SettingError(f"this pool has no sources: read the table with {argument('source', 'llm')}")
     rates = np.ones(len(pool.sources))
     if prices is not None:
-        known = checked_prices(prices, pool.sources)
-        rates = np.array([known[name] for name in pool.sources]) / MILLION
+        price_of = checked_prices(prices, pool.sources)
+        rates = np.array([price_of[name] for name in pool.sources]) / MILLION
     elif pool.tokens is None:
         raise SettingError("set prices by source: prices={'gpt': 10, 'llama': 0.1} per million tokens, or a column")
     costs: NDArray[np.float64] = _used(pool, counted=prices is not None) * rates[pool.source]
@@ -151,13 +156,13 @@ def _used(pool: Pool, *, counted: bool) -> NDArray[np.float64]:
         raise SettingError(
             f"a response has {'a number of tokens' if counted else 'a cost'} that is negative or infinite"
         )
-    known = ~np.isnan(used)
-    if not known.any():
+    is_counted = ~np.isnan(used)
+    if not is_counted.any():
         raise SettingError("no response has a number of tokens, or a cost: fill that column")
-    count = np.bincount(pool.source[known], minlength=len(pool.sources))  # type: ignore[index]
-    mean = np.bincount(pool.source[known], used[known], len(pool.sources)) / np.maximum(count, 1)  # type: ignore[index]
-    mean = np.where(count > 0, mean, used[known].mean())
-    return np.where(known, used, mean[pool.source])
+    count = np.bincount(pool.source[is_counted], minlength=len(pool.sources))  # type: ignore[index]
+    mean = np.bincount(pool.source[is_counted], used[is_counted], len(pool.sources)) / np.maximum(count, 1)  # type: ignore[index]
+    mean = np.where(count > 0, mean, used[is_counted].mean())
+    return np.where(is_counted, used, mean[pool.source])
 
 
 def checked_prices(prices: Mapping[str, float], sources: tuple[str, ...]) -> dict[str, float]:

@@ -30,7 +30,7 @@ from steelyard.voting.methods.majority import MajorityVote
 from steelyard.voting.methods.vanilla import VanillaVote
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.base_rule import replay
-from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.on_demand.readings import texts_scored
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import LabelledPool
 
@@ -70,7 +70,7 @@ class SpendingStrategies:
             for margin in MARGINS:
                 _, seen, code = crossfit.replayed(margin)
                 correct = correct_verdicts(pool, code)
-                self.strategies.append(_measured_strategy(n, margin, pool, texts_asked(seen), correct, prices))
+                self.strategies.append(_measured_strategy(n, margin, pool, texts_scored(seen), correct, prices))
 
     def within(self, budget: float) -> SpendingStrategy:
         """Choose the strategy for at most this mean cost per question."""
@@ -132,7 +132,7 @@ def vanilla_strategy(pool: LabelledPool, n: int, prices: UnitPrices) -> Spending
     """Vanilla weighted vote on the first n samples, with every text scored once."""
     seen = pool.first(n)
     return _measured_strategy(
-        n, None, seen, texts_asked(seen), VanillaVote().predict(seen.unlabelled()).correct(seen), prices
+        n, None, seen, texts_scored(seen), VanillaVote().predict(seen.unlabelled()).correct(seen), prices
     )
 
 
@@ -145,7 +145,7 @@ def measure_strategy(
     seen = pool.first(strategy.n)
     scored = replay(asking_rule("expected"), voter, seen.unlabelled())
     return _measured_strategy(
-        strategy.n, strategy.margin, seen, texts_asked(scored), voter.decide(scored).correct(seen), prices
+        strategy.n, strategy.margin, seen, texts_scored(scored), voter.decide(scored).correct(seen), prices
     )
 
 
@@ -174,7 +174,7 @@ def against_baselines(
 
 def without_scores(pool: LabelledPool) -> LabelledPool:
     """Return the pool as it is without a verifier."""
-    return replace(pool, scores=None, parts=None, asked=None, origin=replace(pool.origin, score=None, parts=()))
+    return replace(pool, scores=None, parts=None, scored=None, origin=replace(pool.origin, score=None, parts=()))
 
 
 def _measured_strategy(

@@ -116,7 +116,7 @@ def samples_needed(
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
     >>> table = sy.evaluation.samples_needed(cal, test, sy.MajorityVote(), target=0.4, resamples=2)
     >>> table["way"].to_list()[0], table["way"].to_list()[-1]
-    ('beta', 'chosen')
+    ('bayes-factor', 'chosen')
     """
     import polars as pl
 

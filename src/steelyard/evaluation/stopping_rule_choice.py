@@ -30,7 +30,6 @@ CLOSE = 1e-9
 SURE = 0.95  # that a loss is held
 NOISE = 0.5  # standard errors
 WORTH = 0.002  # of accuracy: less is not worth a moving part
-LEAST = (1, 2, 3, 4)  # minimum samples of a rule
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,8 @@ class RuleSearch:
     def __init__(self, votes: Trajectories) -> None:
         self.trajectories = votes
         kinds = [kind for kind in rule_names() if kind != "confidence" or votes.prefix_votes.learned]
-        self.rule_results = {kind: rule_results(votes, kind) for kind in kinds}
+        results = ((kind, rule_results(votes, kind)) for kind in kinds)
+        self.rule_results = {kind: rules for kind, rules in results if rules}  # a window may need more samples
 
     def choose(self, *, samples: float | None = None, loss: float | None = None) -> Choice:
         """Choose a rule for at most this many mean samples, or for at most this loss against full N, or both."""
@@ -86,7 +86,7 @@ class RuleSearch:
         Of a thousand rules some hold it by luck. In a fixed sequence luck has one chance per family, and Bonferroni's
         bound over all families leaves them 5 % together.
         """
-        count = sum(len(families(each)) for each in self.rule_results.values())
+        count = sum(len(families(results)) for results in self.rule_results.values())
         spare = NormalDist().inv_cdf(1 - (1 - SURE) / count)
         held: list[RuleResult] = []
         for family in families(rules):
@@ -142,11 +142,13 @@ def rule_results(votes: Trajectories, kind: str) -> list[RuleResult]:
 
 
 def families(rule_results: list[RuleResult]) -> list[list[RuleResult]]:
-    """Rules that differ in their threshold alone (without one: in their cap), from careful to bold."""
+    """Rules that differ in their threshold or window alone (without one: in their cap), from careful to bold."""
     by_family: dict[tuple[int, ...], list[RuleResult]] = {}
     for t in rule_results:
-        by_family.setdefault((t.rule.cap, t.rule.least) if t.rule.thresholds else (), []).append(t)
-    return [sorted(family, key=lambda t: (-t.rule.threshold, -t.rule.cap)) for family in by_family.values()]
+        family = (t.rule.cap,) if t.rule.windowed else (t.rule.cap, t.rule.least)
+        by_family.setdefault(family if t.rule.thresholds else (), []).append(t)
+    order = by_family.values()
+    return [sorted(family, key=lambda t: (-t.rule.threshold, -t.rule.least, -t.rule.cap)) for family in order]
 
 
 def _rules(votes: Trajectories, kind: str) -> Iterator[tuple[Rule, Ints]]:
@@ -156,11 +158,14 @@ def _rules(votes: Trajectories, kind: str) -> Iterator[tuple[Rule, Ints]]:
     if not base.thresholds:
         yield from ((replace(base, cap=cap), np.full(len(prefix_votes.sizes), cap)) for cap in range(1, n + 1))
         return
-    signal = base.signal(prefix_votes)
+    minimums = [least for least in base.minimums if least < n]
+    if base.windowed:
+        signals = [replace(base, least=least).signal(prefix_votes) for least in minimums]
+    else:
+        signals = [base.signal(prefix_votes)] * len(minimums)
     for threshold in base.thresholds:
-        sure = signal >= threshold
-        for least in (least for least in LEAST if least < n):
-            ready = sure[:, least - 1 :]
+        for least, signal in zip(minimums, signals, strict=True):
+            ready = signal[:, least - 1 :] >= threshold
             first = np.where(ready.any(axis=1), ready.argmax(axis=1) + least, n)
             for cap in (cap for cap in caps(n) if cap > least):
                 yield replace(base, cap=cap, least=least, threshold=threshold), np.minimum(first, cap)

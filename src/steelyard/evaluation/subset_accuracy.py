@@ -91,7 +91,7 @@ def correct_shares(
     )
     share = np.full((test.n_questions, *procedures.shape), np.nan)
     for t, k in np.argwhere(np.isin(procedures, ("vote", "one sample"))):
-        share[:, t, k] = _known(procedures[t, k], cast(Method, voters[t][k]), test, int(sizes[t]))
+        share[:, t, k] = _exact_shares(procedures[t, k], cast(Method, voters[t][k]), test, int(sizes[t]))
     for formula, chance in FORMULAS.items():
         here = procedures == formula
         rows = np.flatnonzero(here.any(axis=1))
@@ -124,10 +124,11 @@ def _procedure(method: Method | None, n: int, test: LabelledPool, resamples: int
         return formula
     added = test.similarity is None and counted and method.independent_weights()
     added = added and method.mix_ is None  # a mix breaks ties by scores of its own
+    added = added and not (test.origin.relative and method.reads_scores())  # such scores differ between subsets
     return "add" if added else "vote again"
 
 
-def _known(procedure: str, method: Method, test: LabelledPool, n: int) -> NDArray[np.float64]:
+def _exact_shares(procedure: str, method: Method, test: LabelledPool, n: int) -> NDArray[np.float64]:
     """Return the shares [Q] that need no random subsets."""
     if procedure == "vote":
         return answers_correctly(method, test.first(n)).astype(np.float64)

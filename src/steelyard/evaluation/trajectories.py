@@ -55,8 +55,8 @@ class Trajectories:
         Between two whole numbers some questions get one sample more, drawn by lot: a straight line.
         """
         n = self.prefix_votes.k
-        each = np.minimum(n[:, None], self.prefix_votes.sizes).mean(axis=1)
-        at = float(np.interp(mean_samples, each, n))
+        mean_sizes = np.minimum(n[:, None], self.prefix_votes.sizes).mean(axis=1)
+        at = float(np.interp(mean_samples, mean_sizes, n))
         low, part = int(at), at - int(at)
         most = int(n[-1])
         correct = [self.stopped(np.full(len(self.owner), min(k, most)))[1] for k in (low, low + 1)]
@@ -81,14 +81,14 @@ def crossfit_trajectories(
             f"{cal.n_questions} calibration questions are too few to choose a stopping rule: label {FEWEST} or more"
         )
     fold = fold_of(cal, FOLDS, seed)
-    each, places = [], []
+    votes, places = [], []
     for k in range(FOLDS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SteelyardWarning)  # the whole set was warned about
             fitted = deepcopy(method).fit(cal.take(fold != k))
-        each.append(_shuffled_votes(fitted, cal.take(fold == k), cal.n, resamples, seed + k))
+        votes.append(_shuffled_votes(fitted, cal.take(fold == k), cal.n, resamples, seed + k))
         places.append(np.flatnonzero(fold == k))
-    return _joined(each, places)
+    return _joined(votes, places)
 
 
 def orders(pool: LabelledPool) -> int:
@@ -101,15 +101,15 @@ def _shuffled_votes(method: Method, pool: LabelledPool, last: int, resamples: in
     return prefix_votes(method, pool.shuffled(copies, np.random.default_rng(seed)) if copies else pool, last)
 
 
-def _joined(each: Sequence[PrefixVotes], places: Sequence[Ints]) -> Trajectories:
+def _joined(votes: Sequence[PrefixVotes], places: Sequence[Ints]) -> Trajectories:
     """Put the votes on different questions one after the other; each part has all its questions once per copy."""
-    owner = np.concatenate([np.tile(at, len(w.sizes) // len(at)) for w, at in zip(each, places, strict=True)])
-    first = each[0]
+    owner = np.concatenate([np.tile(at, len(w.sizes) // len(at)) for w, at in zip(votes, places, strict=True)])
+    first = votes[0]
     rows = {
-        f.name: np.concatenate([getattr(w, f.name) for w in each])
+        f.name: np.concatenate([getattr(w, f.name) for w in votes])
         for f in fields(PrefixVotes)
         if f.name not in ("k", "learned")
     }
     return Trajectories(
-        PrefixVotes(first.k, learned=all(w.learned for w in each), **rows), owner, sum(map(len, places))
+        PrefixVotes(first.k, learned=all(w.learned for w in votes), **rows), owner, sum(map(len, places))
     )

@@ -18,7 +18,7 @@ SteelyardWarning               worth knowing, not worth stopping for
 └── SteelyardNote              information on how something was read; nothing is wrong
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Real
 
@@ -106,8 +106,16 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """
     names = list(choices)
     near = nearest(word, names)
-    listing = f"There are: {', '.join(names)}" if names else "There are none"
-    return f"did you mean '{near}'? {listing}" if near else listing
+    return f"did you mean '{near}'? T{known(names)[1:]}" if near else known(names)
+
+
+def known(names: Sequence[str]) -> str:
+    """List all choices.
+
+    >>> known(["linear", "logit"])
+    'there are: linear, logit'
+    """
+    return f"there are: {', '.join(names)}" if names else "there are none"
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

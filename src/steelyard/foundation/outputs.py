@@ -31,7 +31,7 @@ def replace_hint() -> str:
 class Kind:
     """One kind of file that Steelyard writes."""
 
-    what: str  # noun with article, for messages
+    noun: str  # noun with article, for messages
     suffixes: tuple[str, ...]  # "" allows a name without a suffix
     ours: Callable[[Path], bool]  # whether Steelyard wrote this file
 
@@ -41,7 +41,7 @@ def check_output(path: str | Path, kind: Kind, *, inputs: Iterable[Any] = (), ov
     if Path(path).suffix.lower() not in kind.suffixes:
         listed = ", ".join(suffix for suffix in kind.suffixes if suffix)
         raise SettingError(
-            f"cannot write {path}: this is {kind.what}, and its suffix must be one of {listed}; {choose_another()}"
+            f"cannot write {path}: this is {kind.noun}, and its suffix must be one of {listed}; {choose_another()}"
         )
     target = check_writable(path)
     if not target.exists():
@@ -50,7 +50,7 @@ def check_output(path: str | Path, kind: Kind, *, inputs: Iterable[Any] = (), ov
     if source:
         raise UnwritableError(path, f"it is an input of this command ({source}), and inputs are never overwritten")
     if target.stat().st_size and not overwrite and not _ours(target, kind):
-        raise UnwritableError(path, f"the existing file is not {kind.what} that Steelyard wrote", replace_hint())
+        raise UnwritableError(path, f"the existing file is not {kind.noun} that Steelyard wrote", replace_hint())
     return target
 
 

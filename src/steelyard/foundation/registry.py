@@ -31,12 +31,12 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """The entries of one kind, by name.
 
-    `what` is the kind in messages. `folder` has the built-in entries, which are modules of `package`, and may have
+    `noun` is the kind in messages. `folder` has the built-in entries, which are modules of `package`, and may have
     modules in `shared` that are no entries; `pick` returns the entry of a module, and `check` returns what is wrong
     with an entry of another package, or None.
     """
 
-    what: str
+    noun: str
     package: str
     folder: Path
     pick: Callable[[ModuleType], T]
@@ -61,7 +61,7 @@ class Registry(Generic[T]):
         points = () if self.group is None else entry_points(group=self.group)
         for point in sorted(points, key=lambda point: (point.name, point.value)):
             if point.name in self.built_in:
-                owner = f"a built-in {self.what}"
+                owner = f"a built-in {self.noun}"
             elif installed.get(point.name, point).value != point.value:
                 owner = installed[point.name].value
             else:
@@ -87,7 +87,7 @@ class Registry(Generic[T]):
         if name in self.built_in:
             return self.pick(import_module(f"{self.package}.{name.replace('-', '_')}"))
         if name not in self.installed:
-            raise SettingError(f"unknown {self.what} {name!r}: {did_you_mean(name, self.names)}")
+            raise SettingError(f"unknown {self.noun} {name!r}: {did_you_mean(name, self.names)}")
         return self._load(name, self.installed[name])
 
     def _load(self, name: str, point: EntryPoint) -> T:
@@ -96,12 +96,12 @@ class Registry(Generic[T]):
             thing: T = point.load()
         except Exception as error:  # noqa: BLE001
             raise SettingError(
-                f"the {self.what} {name!r} cannot be imported from {point.value} ({type(error).__name__}: {error}): "
+                f"the {self.noun} {name!r} cannot be imported from {point.value} ({type(error).__name__}: {error}): "
                 "fix or uninstall the package that adds it"
             ) from None
         wrong = self.check(name, thing)
         if wrong is not None:
-            raise SettingError(f"the {self.what} {name!r}, {point.value}, cannot be used: {wrong}")
+            raise SettingError(f"the {self.noun} {name!r}, {point.value}, cannot be used: {wrong}")
         return thing
 
 

@@ -51,13 +51,13 @@ def read_caps(pairs: Sequence[str]) -> Caps:
     >>> read_caps(["samples=32", "deadline=60.5"]).deadline
     60.5
     """
-    known = [field.name for field in fields(Caps)]
+    names = [field.name for field in fields(Caps)]
     values: dict[str, float] = {}
     for pair in pairs:
         name, _, text = (part.strip() for part in pair.partition("="))
         name = name.replace("-", "_")
-        if name not in known:
-            raise SettingError(f"unknown limit {name!r:.60}: {did_you_mean(name, known)}")
+        if name not in names:
+            raise SettingError(f"unknown limit {name!r:.60}: {did_you_mean(name, names)}")
         try:
             values[name] = int(text) if name in INTEGERS else float(text)
         except ValueError:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from steelyard.answers.extract import AUTO, check_kind, kind_of
 from steelyard.answers.reader import AnswerReader
+from steelyard.answers.similarities.similarity import DEFAULT
 from steelyard.foundation.environment import CLIENT_KEY, KEY_NAMES
 from steelyard.foundation.errors import SettingError, did_you_mean
 from steelyard.foundation.files import read_small
@@ -72,6 +73,7 @@ class Configuration:
                 f"cannot draw {self.n} samples per request: -n must be between 1 and {self.caps.samples}"
             )
         self._check_cost_cap()
+        self._check_embeddings()
         for name in self.allow_hosts:
             if not HOST_NAME.fullmatch(name):
                 raise SettingError(
@@ -83,6 +85,19 @@ class Configuration:
             raise SettingError(
                 f"{self.host} can be reached from other machines, but no key is set: set ${CLIENT_KEY} or "
                 "--key-file, or add --unsafe-no-key"
+            )
+
+    def _check_embeddings(self) -> None:
+        """Refuse embeddings beside anything else that sets how free text is compared."""
+        if self.verifier is None or not self.verifier.embeds:
+            return
+        name, similarity = self.verifier.name, None if self.answers == AUTO else kind_of(self.answers).similarity
+        if self.plan:
+            raise SettingError(f"no plan learns from {name} in the gateway: omit --plan or --verifier {name}")
+        if similarity not in (None, DEFAULT):
+            raise SettingError(
+                f"--answers {self.answers} compares responses without {name}: write --answers free, or omit --verifier "
+                f"{name}"
             )
 
     def _check_cost_cap(self) -> None:
@@ -132,11 +147,11 @@ class Configuration:
             upstream.check()
             if upstream.name == self.name:
                 raise SettingError(f"{upstream.name!r} is the model that votes: give the upstream another name")
-        known = [*names, VERIFIER] if self.verifier and self.verifier.upstream else names
-        check_price_names(self.prices, known)
+        billable = [*names, VERIFIER] if self.verifier and self.verifier.upstream else names
+        check_price_names(self.prices, billable)
         if self.caps.cost is not None and (free := [name for name in names if not price_of(self.prices, name)]):
             raise SettingError(f"a cap on the cost needs the prices of {free[0]} too: --token-price {free[0]}=IN,OUT")
-        if self.caps.cost is not None and VERIFIER in known and VERIFIER not in self.prices:
+        if self.caps.cost is not None and VERIFIER in billable and VERIFIER not in self.prices:
             raise SettingError(
                 f"a cap on the cost needs the prices of the verifier too: --token-price {VERIFIER}=IN,OUT, or "
                 f"{VERIFIER}=0,0 if it is free"
@@ -154,7 +169,7 @@ class Configuration:
 
     def voter(self, upstreams: tuple[Upstream, ...]) -> tuple[Method | None, str, Cascade | None]:
         """The plan or method (None: depends on the available scores), its score and its cascade."""
-        verifier = self.verifier.name if self.verifier else None
+        verifier = self.verifier.name if self.verifier and not self.verifier.embeds else None
         if not self.plan:
             named = method_class(self.method or "majority")()
             if self.answers != AUTO and kind_of(self.answers).similarity is not None:

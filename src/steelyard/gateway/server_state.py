@@ -51,8 +51,10 @@ class State:
         self.in_flight = InFlight()
         self.admission = Admission(self.caps.in_flight, self.caps.queue, self.keys)
         self.voting = Voting(self.voter, self.sources, self.counter)
-        self.metrics.paused.read = lambda: {each.name or each.model: each.pace.closed_for for each in self.sources}
-        self.metrics.pauses.read = lambda: {each.name or each.model: each.pace.pauses for each in self.sources}
+        self.metrics.paused.read = lambda: {
+            source.name or source.model: source.pace.closed_for for source in self.sources
+        }
+        self.metrics.pauses.read = lambda: {source.name or source.model: source.pace.pauses for source in self.sources}
 
     async def make_reply(
         self, request: web.Request, decision: Decision, header: dict[str, Any] | None = None

@@ -28,6 +28,7 @@ from steelyard.gateway.messages.access_log import AccessLog
 from steelyard.gateway.messages.secrets_filter import Secrets
 from steelyard.gateway.server_state import State
 from steelyard.gateway.upstream.source import EMBEDDED_PATIENCE, PATIENCE, Source
+from steelyard.gateway.vote.embedder import Embedder
 from steelyard.gateway.vote.request_vote import Voter
 from steelyard.gateway.vote.scoring import OwnLogprob, Scorer
 from steelyard.gateway.vote.verifier_settings import TRIES
@@ -54,7 +55,7 @@ async def serve_forever(
 ) -> int:
     """Serve until SIGTERM or SIGINT; return the number of the signal. `tell` gets the address.
 
-    This process runs nothing but the server: loops are not compiled, and garbage collection is tuned for a server.
+    This process only serves: loops are not compiled, and garbage collection and memory are tuned for a server.
     """
     choose_plain_loops()
     raise_file_limit()
@@ -78,19 +79,20 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
     method, score, cascade = configuration.voter(upstreams)
     async with AsyncExitStack() as stack:
         sources, secrets = [], Secrets(*_verifier_keys(configuration))
-        for each in upstreams:
-            address = await stack.enter_async_context(started(serve, each.url, each.key_env))
+        for spec in upstreams:
+            address = await stack.enter_async_context(started(serve, spec.url, spec.key_env))
             secrets.add(address.key)
             client = await stack.enter_async_context(Client(address, try_timeout=configuration.caps.deadline))
             limit = configuration.caps.in_flight * configuration.n
-            patience = EMBEDDED_PATIENCE if each.url == LOCAL else PATIENCE
+            patience = EMBEDDED_PATIENCE if spec.url == LOCAL else PATIENCE
             source = Source(
-                each.name, each.model, client, n=configuration.n, limit=limit, patience=patience, secrets=secrets
+                spec.name, spec.model, client, n=configuration.n, limit=limit, patience=patience, secrets=secrets
             )
             stack.push_async_callback(source.close)
             sources.append(source)
         scorer = _scorer(configuration, score, upstreams, sources[0].client.address, stack)
-        voter = Voter(method, scorer, configuration.kind(method), cascade, score)
+        embedder = _embedder(configuration, secrets, stack)
+        voter = Voter(method, scorer, configuration.kind(method), cascade, score, embedder)
         state = State(
             configuration.name, voter, sources, configuration.n, configuration.caps,
             created=int(time.time()), prices=configuration.prices, keep_texts=configuration.keep_texts,
@@ -118,12 +120,25 @@ def _verifier_keys(configuration: Configuration) -> list[str | None]:
 def _scorer(
     configuration: Configuration, score: str, upstreams: tuple[Upstream, ...], address: Address, stack: AsyncExitStack
 ) -> Scorer:
-    """The verifier, or the log-probabilities; if tokens or cost are limited, scores are not retried."""
-    if configuration.verifier is None:
+    """The verifier, or the log-probabilities."""
+    if configuration.verifier is None or configuration.verifier.embeds:
         return OwnLogprob()
+    tries, priced = _verifier_tries(configuration), VERIFIER in configuration.prices
+    return configuration.verifier.scorer(score, upstreams, address, stack, tries=tries, priced=priced)
+
+
+def _embedder(configuration: Configuration, secrets: Secrets, stack: AsyncExitStack) -> Embedder | None:
+    """The embedding server by which free text is compared, if the operator configured one."""
+    if configuration.verifier is None or not configuration.verifier.embeds:
+        return None
+    tries, priced = _verifier_tries(configuration), VERIFIER in configuration.prices
+    return configuration.verifier.embedder(stack, secrets, tries=tries, priced=priced)
+
+
+def _verifier_tries(configuration: Configuration) -> int:
+    """Tries per request to the verifier: if tokens or cost are limited, there are no retries."""
     limited = configuration.caps.tokens is not None or configuration.caps.cost is not None
-    priced = VERIFIER in configuration.prices
-    return configuration.verifier.scorer(score, upstreams, address, stack, tries=1 if limited else TRIES, priced=priced)
+    return 1 if limited else TRIES
 
 
 def _open_feedback(

@@ -39,7 +39,7 @@ class Bill:
     finished: bool = True
     read: int = 0
     copied: int = 0
-    not_asked: int = 0
+    not_scored: int = 0
     tokens_read: int | None = None
     tokens_not_read: int | None = None
     seconds: float = 0.0
@@ -54,7 +54,7 @@ class Bill:
             finished,
             self.read + other.read,
             self.copied + other.copied,
-            self.not_asked + other.not_asked,
+            self.not_scored + other.not_scored,
             _sum([self.tokens_read, other.tokens_read]),
             _sum([self.tokens_not_read, other.tokens_not_read]),
             self.seconds + other.seconds,
@@ -63,14 +63,14 @@ class Bill:
 
     def as_dict(self, price: float | None) -> dict[str, Any]:
         """Return the bill as `status` reports it."""
-        saved = self.not_asked + self.copied
+        saved = self.not_scored + self.copied
         return {
             "rule": _joined(note.get("rule") for note in self.begun),
             "plan": _joined(note.get("plan") for note in self.begun),
             "finished": self.finished,
             "read": self.read,
             "copied": self.copied,
-            "not_asked": self.not_asked,
+            "not_scored": self.not_scored,
             "tokens_read": self.tokens_read,
             "tokens_not_read": self.tokens_not_read,
             "seconds": round(self.seconds, 3),
@@ -83,7 +83,7 @@ class Bill:
 def bills(run: Run, price: float | None = None) -> dict[str, dict[str, Any]]:
     """Return the bills of all columns that were scored on demand, by name.
 
-    `read` texts were scored, `copied` responses have the same text as one of them, and `not_asked` ones were skipped.
+    `read` texts were scored, `copied` responses have the same text as one of them, and `not_scored` ones were skipped.
     Tokens are those of the responses, None if none were counted. Seconds are those of complete rounds; the seconds
     saved are estimated from the mean per text. With a `price` per response, `cost` and `saved` are in its currency.
     """
@@ -119,7 +119,7 @@ def _bill(run: Run, column: str, tokens: dict[Key, int | None], copies: set[Key]
         finished=bool(notes) and notes[-1]["about"] == ENDS,
         read=len(read),
         copied=len(scored & copies),
-        not_asked=len(skipped),
+        not_scored=len(skipped),
         tokens_read=_sum(tokens[key] for key in read),
         tokens_not_read=_sum(tokens[key] for key in skipped | (scored & copies)),
         seconds=sum(float(note.get("seconds") or 0) for note in rounds),
@@ -145,12 +145,12 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 def bill_lines(name: str, bill: dict[str, Any]) -> list[str]:
     """Return the bill of one verifier, as sentences."""
-    total = bill["read"] + bill["copied"] + bill["not_asked"]
+    total = bill["read"] + bill["copied"] + bill["not_scored"]
     share = bill["read"] / max(1, total)
     same = f", {bill['copied']:,} have the words of one of these" if bill["copied"] else ""
     lines = [
         f"{name} was asked by the rule {bill['rule']} and the plan {bill['plan']}: {bill['read']:,} of {total:,} "
-        f"responses ({share:.0%}) were read{same}, {bill['not_asked']:,} were not asked."
+        f"responses ({share:.0%}) were read{same}, {bill['not_scored']:,} were not scored."
     ]
     if bill["tokens_read"] is not None or bill["tokens_not_read"] is not None:
         read, saved = bill["tokens_read"] or 0, bill["tokens_not_read"] or 0
@@ -175,7 +175,7 @@ def run_bills(folder: Path, price: float | None = None) -> dict[str, Billed]:
     """Return the bills of all columns of a run that were scored on demand; empty for a folder that is not a run.
 
     The bill of a run in parts is finished if those of all parts are, with the same rule and plan. A part
-    without a walk counts as not asked.
+    without a walk counts as not requested.
     """
     check_price(price)
     folders = _folders(folder)

@@ -20,6 +20,7 @@ from steelyard.answers.doubtful_answers import is_cut
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.surrogates import replace_surrogates
+from steelyard.foundation.token_statistics import CONFIDENCE, ENTROPY, decode
 from steelyard.runs.imported import ImportedMaker, imported_lists
 from steelyard.runs.index import NUMBER, WIDE, Index
 from steelyard.runs.journal_lines import open_journal
@@ -30,6 +31,7 @@ from steelyard.runs.seal import check_nothing_lost, is_made_from, read_seal, sea
 from steelyard.voting.pools.arrays import Ints
 
 FILE = "table.parquet"
+TOKEN_COLUMNS = (CONFIDENCE, ENTROPY)
 JOURNAL = "journal.jsonl"
 BATCH = 2000  # rows
 GOLD_EVIDENCE = 500  # responses used to decide what gold answers are
@@ -133,6 +135,7 @@ class TableMaker:
             | {"llm": pl.String, **FIELDS, "failure": pl.String, "answer": pl.String, "rule": pl.String}
             | ({"correct": pl.Boolean} if "gold" in self.question_columns else {})
             | ({"self_logprob": pl.Float64} if index.logprobs else {})
+            | (dict.fromkeys(TOKEN_COLUMNS, pl.List(pl.Float32)) if index.token_statistics else {})
         )
         self.schema = pl.Schema(types | index.score_types)
 
@@ -158,6 +161,12 @@ class TableMaker:
             self._look_at_golds(columns["response"])
             columns["correct"] = self._correct(columns["answer"], columns["gold"], question_index)
         columns |= self.index.score_columns(file, part, records)
+        if self.index.token_statistics:
+            pairs = [decode(record.get("token_statistics")) for record in records]
+            columns |= {
+                name: [None if pair is None else pair[i].tolist() for pair in pairs]
+                for i, name in enumerate(TOKEN_COLUMNS)
+            }
         return pl.DataFrame({name: columns[name] for name in self.schema}, schema=self.schema)
 
     def _samples(self, numbers: Ints) -> tuple[Ints, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
 from collections import defaultdict
@@ -13,20 +14,24 @@ import polars as pl
 
 from steelyard.foundation.vectors import decode
 from steelyard.runs.journal_lines import Lines, body_of, heads, parsed_at
-from steelyard.runs.on_demand_records import asked_column, asked_mask, asked_on_demand
+from steelyard.runs.on_demand_records import scored_column, scored_mask, scored_on_demand
 from steelyard.runs.run_state import SUCCESS
 from steelyard.voting.pools.arrays import Ints
 
 _LOGPROB = re.compile(rb'"logprob":[-\d]')  # inside a text the quotes would be escaped
-_VECTOR = b'"vector":"'
+_TOKENS = re.compile(rb'"token_statistics":"')
+_VECTOR, _JUDGEMENTS = b'"vector":"', b'"judgements":{'
+UNKNOWN = pl.List(pl.Float64())  # the type of scores, and of a column without any
 WIDE = 32  # bits for the number of a sample
 NUMBER = (1 << WIDE) - 1  # mask of that number in a key
 
 
 def score_value(record: dict[str, Any] | None) -> Any:
-    """Return the step scores of a record, or its vector; None if it has neither."""
+    """Return the step scores of a record, its vector or its judgements as JSON; None if it has none."""
     if record is None or record["kind"] != "score":
         return None
+    if "judgements" in record:
+        return json.dumps(record["judgements"], sort_keys=True)
     return decode(record["vector"]).tolist() if "vector" in record else record.get("steps")
 
 
@@ -69,17 +74,24 @@ class Index:
         number = {question: i for i, question in enumerate(questions)}
         samples, scores = Offsets(), defaultdict[str, Offsets](Offsets)
         self.logprobs = False  # whether the server returned any
+        self.token_statistics = False
         self.frugal: set[str] = set()  # columns that were scored on demand
         self.vectors: set[str] = set()  # columns of embeddings
+        self.judgements: set[str] = set()  # columns of similarities by a judge
         for offset, head, body in heads(Lines(journal)):
-            if head is None and isinstance(body, dict) and (column := asked_on_demand(body)):
+            if head is None and isinstance(body, dict) and (column := scored_on_demand(body)):
                 self.frugal.add(column)
             if head and (question := number.get(head[2][0])) is not None:
                 self.logprobs = self.logprobs or (isinstance(body, bytes) and bool(_LOGPROB.search(body)))
+                statistics = isinstance(body, bytes) and bool(_TOKENS.search(body))
+                self.token_statistics = self.token_statistics or statistics
                 offsets = scores[head[1]] if head[1] else samples
                 offsets.see(head[0], question, head[2][1], offset)
-                if head[0] == "score" and isinstance(body, bytes) and _VECTOR in body:
-                    self.vectors.add(head[1])
+                if head[0] == "score" and isinstance(body, bytes):
+                    if _VECTOR in body:
+                        self.vectors.add(head[1])
+                    elif _JUDGEMENTS in body:
+                        self.judgements.add(head[1])
         self.keys, self.offsets = samples.sorted()
         self.scores = {name: scores[name].sorted() for name in sorted({*scores, *self.frugal})}
         self.holds = {"rows": len(self.keys), "samples": len(samples)}
@@ -102,10 +114,11 @@ class Index:
 
     @property
     def score_types(self) -> dict[str, pl.DataType]:
-        """The columns of all verifiers, and their types: lists of step scores, or vectors of integers."""
-        asked = dict.fromkeys(map(asked_column, sorted(self.frugal)), pl.Boolean())
-        types = {name: pl.List(pl.Int16() if name in self.vectors else pl.Float64()) for name in self.scores}
-        return {**types, **asked}
+        """The columns of all verifiers, and their types: lists of step scores, vectors of integers, or JSON."""
+        scored = dict.fromkeys(map(scored_column, sorted(self.frugal)), pl.Boolean())
+        types: dict[str, pl.DataType] = dict.fromkeys(self.scores, UNKNOWN)
+        types |= dict.fromkeys(self.vectors, pl.List(pl.Int16())) | dict.fromkeys(self.judgements, pl.String())
+        return {**types, **scored}
 
     def score_columns(self, file: IO[bytes], part: slice, samples: list[dict[str, Any]]) -> dict[str, list[Any]]:
         """Read the columns of all verifiers for some samples."""
@@ -114,7 +127,7 @@ class Index:
             scores = self.scored(file, verifier, part)
             columns[verifier] = [score_value(score) for score in scores]
             if verifier in self.frugal:
-                columns[asked_column(verifier)] = asked_mask(samples, scores)
+                columns[scored_column(verifier)] = scored_mask(samples, scores)
         return columns
 
     def _read(self, file: IO[bytes], offset: int) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from zlib import crc32
 
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.files import reason
+from steelyard.foundation.judgements import is_judgements
 from steelyard.foundation.vectors import decode as decode_vector
 from steelyard.runs.parameters import Abilities
 from steelyard.runs.run_state import SUCCESS, Head, head_of
@@ -35,7 +36,7 @@ Record = dict[str, Any]
 TEXTS = ("response", "finish", "reason", "model", "source")
 INTEGERS = ("tokens", "attempts", "seed")
 # One of these must be there; inside a text the quotes would be escaped.
-NEEDED = {"sample": (b'"response":',), "score": (b'"steps":', b'"vector":')}
+NEEDED = {"sample": (b'"response":',), "score": (b'"steps":', b'"vector":', b'"judgements":')}
 LARGEST = 2**63  # smaller integers fit into a table
 
 
@@ -183,6 +184,8 @@ def parsed(body: bytes) -> Record:
     )
     if "vector" in record:
         _check("vector", record["vector"], _is_vector(record["vector"]))
+    if "judgements" in record:
+        _check("judgements", record["judgements"], is_judgements(record["judgements"]))
     if record.get("note") == "abilities":
         abilities = record.get("abilities")
         kinds = {field.name: type(field.default) for field in fields(Abilities)}

@@ -5,8 +5,8 @@
 {"kind": "note", "about": "frugal-end", "column": "prm"}
 
 The first note begins a walk over the questions, which starts from the scores before it in the journal. From then on a
-response of this column with neither score nor failure was *not asked*, which is different from a missing score: the
-column `prm:asked` of the table says which responses were asked.
+response of this column with neither score nor failure was *not requested*, which is different from a missing score: the
+column `prm:scored` of the table says which responses were scored.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from steelyard.runs.run_state import SUCCESS, Marks
 
 BEGINS, ROUND, ENDS = "frugal", "frugal-round", "frugal-end"
 SAME = ("rule", "plan_sha256", "answers")  # fields of the first note that identify a walk
-SUFFIX = ":asked"
+SUFFIX = ":scored"
 Record = dict[str, Any]
 
 
-def asked_column(verifier: str) -> str:
-    """Return the column that says which responses a verifier was asked for.
+def scored_column(verifier: str) -> str:
+    """Return the column that says which responses a verifier was asked to score.
 
-    >>> asked_column("prm")
-    'prm:asked'
+    >>> scored_column("prm")
+    'prm:scored'
     """
     return verifier + SUFFIX
 
 
-def is_asked_column(name: str) -> bool:
-    """Whether a column says which responses a verifier was asked for."""
+def is_scored_column(name: str) -> bool:
+    """Whether a column says which responses a verifier was asked to score."""
     return name.endswith(SUFFIX)
 
 
-def asked_on_demand(note: Record) -> str | None:
+def scored_on_demand(note: Record) -> str | None:
     """Return the column that this note starts to score on demand; None for any other note."""
     column = note.get("column")
     return column if note.get("about") == BEGINS and isinstance(column, str) else None
 
 
-def asked_mask(samples: Iterable[Record], scores: Iterable[Record | None]) -> list[bool]:
-    """Return which responses were asked for: those with a score or a failure, and those without text to score."""
+def scored_mask(samples: Iterable[Record], scores: Iterable[Record | None]) -> list[bool]:
+    """Return which responses were scored: those with a score or a failure, and those without text to score."""
     return [
         record is not None or not has_text(sample.get("response"))
         for sample, record in zip(samples, scores, strict=True)
@@ -80,7 +80,7 @@ def last_walk(journal: Path, column: str) -> Walk:
             if head[0] in SUCCESS and head[1] == column:
                 scored.add(head[2])
         elif isinstance(record, dict) and record.get("column") == column:
-            if asked_on_demand(record):
+            if scored_on_demand(record):
                 walk = Walk(record, deepcopy(scored))
             walk.ended = record.get("about") == ENDS or (walk.ended and record.get("about") != ROUND)
     return walk

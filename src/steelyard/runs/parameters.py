@@ -19,6 +19,7 @@ from steelyard.foundation.errors import SettingError, need_numbers
 from steelyard.voting.pools.arrays import Ints
 
 MAX_SEED = 2**31 - 1
+MAX_TOP_LOGPROBS = 100
 MAX_SAMPLES = 100_000  # per question
 Sources = dict[str, dict[str, str]]
 FIELDS = {"model", "upstream"}
@@ -37,6 +38,7 @@ class Sampling:
     top_p: float = 0.9
     max_tokens: int = 2048
     seed: int = 0
+    top_logprobs: int = 0  # most likely tokens whose log-probabilities are requested; 0: statistics are not stored
 
     def __post_init__(self) -> None:
         """Refuse impossible values before any request is sent."""
@@ -52,6 +54,12 @@ class Sampling:
             raise SettingError(f"top-p is {self.top_p}: give a number above 0 and up to 1, such as 0.9")
         if self.max_tokens < 1:
             raise SettingError(f"cannot stop after {self.max_tokens} tokens: --max-tokens is at least 1")
+        need_numbers(top_logprobs=self.top_logprobs)
+        if self.top_logprobs != 0 and not 2 <= self.top_logprobs <= MAX_TOP_LOGPROBS:
+            raise SettingError(
+                f"cannot request the log-probabilities of {self.top_logprobs} tokens: --top-logprobs is between 2 and "
+                f"{MAX_TOP_LOGPROBS}, such as 20"
+            )
         if not 0 <= self.seed <= MAX_SEED - self.n:
             raise SettingError(f"the seed is {self.seed}: give one from 0 to {MAX_SEED - self.n:,}")
 

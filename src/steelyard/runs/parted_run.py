@@ -120,7 +120,7 @@ class PartedRun:
             )
 
     @property
-    def wanted(self) -> list[RunPart]:
+    def nonempty_parts(self) -> list[RunPart]:
         """The parts that have questions."""
         return [part for part in self.parts if part.questions]
 

@@ -16,8 +16,9 @@ import polars as pl
 
 from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.runs.derived_table import BATCH, FIELDS, FILE, column_types, fresh_table, made_from
+from steelyard.runs.index import UNKNOWN
 from steelyard.runs.manifest import Manifest
-from steelyard.runs.on_demand_records import asked_column, is_asked_column
+from steelyard.runs.on_demand_records import is_scored_column, scored_column
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.seal import DAMAGE, is_made_from, read_seal, sealed, shortfall, write_sealed
 
@@ -61,7 +62,7 @@ def _merge(run: PartedRun, parts: list[RunPart], tables: list[Path], target: Pat
     if not rows:
         pl.DataFrame(schema=schema).write_parquet(target)
         return 0
-    width = max(1, BUCKET * sum(part.questions for part in run.wanted) // rows)  # questions per bucket
+    width = max(1, BUCKET * sum(part.questions for part in run.nonempty_parts) // rows)  # questions per bucket
     folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".merging-"))
     try:
         buckets = Buckets(folder, width)
@@ -122,10 +123,10 @@ class Buckets:
 def checked_parts(run: PartedRun) -> list[RunPart]:
     """Return the finished parts; warn about the others, and refuse a part of another run."""
     parts = run.finished()
-    if missing := len(run.wanted) - len(parts):
+    if missing := len(run.nonempty_parts) - len(parts):
         warnings.warn(
-            f"{run.folder}: {missing} of {len(run.wanted)} parts are not finished, and their questions are left out: "
-            "run the 'steelyard generate' command of this run again",
+            f"{run.folder}: {missing} of {len(run.nonempty_parts)} parts are not finished, and their questions are "
+            "left out: run the 'steelyard generate' command of this run again",
             SteelyardWarning,
             stacklevel=3,
         )
@@ -186,24 +187,25 @@ def rows_of_part(folder: Path, digest: str, schema: Mapping[str, pl.DataType]) -
 
 def columns_of_all(schemas: Sequence[Mapping[str, pl.DataType]]) -> pl.Schema:
     """Return the columns of all parts, in the order of a run table; a verifier may have scored only some parts."""
-    types = {name: kind for schema in schemas for name, kind in schema.items()}
+    types = {name: kind for schema in schemas for name, kind in schema.items() if kind == UNKNOWN}
+    types |= {name: kind for schema in schemas for name, kind in schema.items() if kind != UNKNOWN}
     scores = sorted(name for name, kind in types.items() if isinstance(kind, pl.List))
     first = ["question", "sample", "prompt", "gold", "domain", "llm", *FIELDS, "failure", "answer", "rule", "correct"]
     first.append("self_logprob")
-    asked = sorted(name for name in types if name not in {*first, *scores})
-    return pl.Schema({name: types[name] for name in (*first, *scores, *asked) if name in types})
+    scored = sorted(name for name in types if name not in {*first, *scores})
+    return pl.Schema({name: types[name] for name in (*first, *scores, *scored) if name in types})
 
 
 def conform(rows: pl.LazyFrame, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """Add the missing columns of other parts; without on-demand scoring, the scored responses count as asked."""
     present = rows.collect_schema()
-    scored = {asked_column(name): name for name in present}
+    scored = {scored_column(name): name for name in present}
     empty = pl.col("response").fill_null("").str.strip_chars() == ""
 
     def filled(name: str, kind: pl.DataType) -> pl.Expr:
-        if name in present:
+        if present.get(name) == kind:
             return pl.col(name)
-        if is_asked_column(name):
+        if is_scored_column(name):
             return empty | pl.col(scored[name]).is_not_null() if name in scored else empty
         return pl.lit(None, kind)
 

@@ -124,7 +124,7 @@ class Run:
         return (question, sample) in self.state.samples.done
 
     @property
-    def wanted(self) -> int:
+    def requested(self) -> int:
         """The number of samples of the finished run."""
         rows = self.manifest.rows
         return self.questions.height * self.manifest.n * max(1, len(self.manifest.sources)) if rows is None else rows

@@ -18,7 +18,7 @@ class Share:
         self._index = list(run.manifest.sources).index(source) if source else None
 
     @property
-    def wanted(self) -> int:
+    def requested(self) -> int:
         """The number of samples of this source in the finished run."""
         return self.run.questions.height * self.run.manifest.n
 

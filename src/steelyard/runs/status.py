@@ -22,7 +22,7 @@ from steelyard.runs.seal import shortfall
 from steelyard.runs.source_share import Share
 from steelyard.runs.token_usage import add_spent, spent
 
-COUNTS = ("wanted", "done", "failed", "not_asked", "left")
+COUNTS = ("wanted", "done", "failed", "not_scored", "left")
 
 
 def status(run: str | Path, *, price_response: float | None = None) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
             "questions": opened.questions.height,
             "n": opened.manifest.n,
             "made_from": None if opened.manifest.rows is None else opened.manifest.questions_file or "a table",
-            "samples": _counts(samples, opened.wanted, opened.manifest),
+            "samples": _counts(samples, opened.requested, opened.manifest),
             "verifiers": {
                 name: _counts(opened.state.scores[name], len(samples.done), opened.manifest, run_bills.get(name))
                 for name in sorted({*opened.state.scores, *run_bills})
@@ -79,19 +79,19 @@ def status(run: str | Path, *, price_response: float | None = None) -> dict[str,
 def _of_source(run: Run, name: str) -> dict[str, Any]:
     share = Share(run, name)
     done, failed = share.done, len(share.failed)
-    left = max(0, share.wanted - done - failed)
-    return run.manifest.sources[name] | {"wanted": share.wanted, "done": done, "failed": failed, "left": left}
+    left = max(0, share.requested - done - failed)
+    return run.manifest.sources[name] | {"wanted": share.requested, "done": done, "failed": failed, "left": left}
 
 
-def _counts(tally: Tally, wanted: int, manifest: Manifest, bill: dict[str, Any] | None = None) -> dict[str, Any]:
+def _counts(tally: Tally, requested: int, manifest: Manifest, bill: dict[str, Any] | None = None) -> dict[str, Any]:
     done, failed = len(tally.done), len(tally.failed)
-    not_asked = bill["not_asked"] if bill else 0
+    not_scored = bill["not_scored"] if bill else 0
     return {
-        "wanted": wanted,
+        "wanted": requested,
         "done": done,
         "failed": failed,
-        "not_asked": not_asked,
-        "left": max(0, wanted - done - failed - not_asked),
+        "not_scored": not_scored,
+        "left": max(0, requested - done - failed - not_scored),
         "reasons": [{"reason": reason, "samples": count} for reason, count in tally.reasons.most_common()],
         "failures": [_failure(manifest, *key, reason) for key, reason in sorted(tally.failed.items())],
     }
@@ -116,7 +116,7 @@ def _parted_status(folder: Path, price: float | None) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
     torn, on_demand = 0, False
     spent: dict[str, dict[str, dict[str, int]]] = {"samples": {}, "verifiers": {}}
-    for part in run.wanted:
+    for part in run.nonempty_parts:
         path, state = _locate(run, part)
         part_status = status(path) if path else None
         if part_status is None:
@@ -140,8 +140,8 @@ def _parted_status(folder: Path, price: float | None) -> dict[str, Any]:
     bills = {name: entry.bill for name, entry in run_bills(folder, price).items()} if on_demand else {}
     for name, bill in bills.items():
         counts = verifiers[name]
-        counts["not_asked"] = bill["not_asked"]
-        counts["left"] = max(0, counts["wanted"] - counts["done"] - counts["failed"] - counts["not_asked"])
+        counts["not_scored"] = bill["not_scored"]
+        counts["left"] = max(0, counts["wanted"] - counts["done"] - counts["failed"] - counts["not_scored"])
     return {
         "run": str(folder),
         "model": manifest.model,

@@ -36,6 +36,7 @@ from steelyard.sampling.verifiers.protocol import (
     PairProtocol,
     RecordedProtocol,
 )
+from steelyard.sampling.verifiers.runners.chat_server import TEXT_TOKENS
 from steelyard.sampling.verifiers.runners.embedding_server import batches
 from steelyard.sampling.verifiers.scored_items import Item
 
@@ -199,10 +200,13 @@ def estimate_score(
 
 def _estimate_pairs(run: Run, order: ScoreOrder, protocol: PairProtocol) -> Estimate:
     """Two requests per missing comparison; how many comparisons there are depends on their results."""
-    contests = open_contests(run, order.scoring(run.manifest), protocol.leaders, Scored())
+    contests = open_contests(run, order.scoring(run.manifest), protocol, Scored())
     prompts = dict(zip(run.questions["question"], run.questions["prompt"], strict=True))
     requests = [contest.requests_left() for contest in contests]
-    sizes = [_bytes(protocol.render(prompts.get(each.question) or "", ["", ""])) + 2 * each.size for each in contests]
+    sizes = [
+        _bytes(protocol.render(prompts.get(contest.question) or "", ["", ""])) + 2 * contest.size
+        for contest in contests
+    ]
     usage = usage_by_part(run).get(("score", order.name), {}).values()
     counted = [used.prompt_tokens / used.requests for used in usage if not used.uncounted]
     ends = []
@@ -215,7 +219,7 @@ def _estimate_pairs(run: Run, order: ScoreOrder, protocol: PairProtocol) -> Esti
         sum(len(contest.unscored) for contest in contests),
         Range(fewest, most, fewest if fewest == most else None),
         Range(low.low, high.high, ((low + high) * 0.5).expected),
-        Range(fewest, most, fewest if fewest == most else None),
+        Range(fewest, most * (TEXT_TOKENS if protocol.reads_text else 1), fewest if fewest == most else None),
     )
 
 

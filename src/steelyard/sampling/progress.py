@@ -13,7 +13,7 @@ from steelyard.runs.token_usage import Usage
 
 @dataclass
 class Progress:
-    """The progress of a job: `wanted` samples in all, `there` before it began, the rest is its work.
+    """The progress of a job: `requested` samples in all, `there` before it began, the rest is its work.
 
     After its end, `held` are the samples in its run, and `reasons` say why others have failed. With several upstreams
     `parts` have the progress of each by name, and `lost` the errors of those that failed. If the work is cut into
@@ -23,7 +23,7 @@ class Progress:
     billed for requests, by the name of the upstream.
     """
 
-    wanted: int
+    requested: int
     there: int
     done: int = 0
     failed: int = 0
@@ -57,7 +57,7 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """The time left at the pace so far; None while that is unknown."""
-        left = self.wanted - self.there - self.done - self.failed
+        left = self.requested - self.there - self.done - self.failed
         return left / self.pace[0] if self.done and (self._going_on or not left) else None
 
     @property
@@ -78,7 +78,7 @@ class Allowed:
     count: int
 
     @classmethod
-    def of(cls, limit: str | int, wanted: int) -> Allowed:
+    def of(cls, limit: str | int, requested: int) -> Allowed:
         """Read `--max-failures`: 20, or 1% of the samples.
 
         >>> Allowed.of("20", 1000).count, Allowed.of("1%", 1000).count, Allowed.of(0, 1000).count
@@ -94,4 +94,4 @@ class Allowed:
             raise SettingError(
                 f"cannot read --max-failures {text!r:.40}: give a number, or a percentage such as 1%"
             ) from None
-        return cls(text, ceil(value * wanted / 100) if share else int(value))
+        return cls(text, ceil(value * requested / 100) if share else int(value))

@@ -14,13 +14,12 @@ import polars as pl
 
 from steelyard.answers.auto_kind import DEFAULT, KindChoice
 from steelyard.answers.reader import AnswerReader
+from steelyard.answers.sentences import kind_of_sentences
 from steelyard.tables.labels import label_expression
 
-FREE = "free"
 ROWS = 4_000  # correct responses that are loaded
 QUESTIONS, RESPONSES = 100, 6  # compared: questions, and correct responses of each
 MIN_QUESTIONS, MIN_PAIRS = 5, 20
-MIN_WORDS = 5  # of a sentence: the median response has at least as many
 AGREEING = 0.5  # a larger share of pairs, or of answers that match the gold answer, speaks for the kind
 
 
@@ -33,14 +32,14 @@ def free_text(frame: pl.LazyFrame, choice: KindChoice, gold: pl.Expr | None) -> 
     rows = _correct_responses(frame, label, gold)
     sizes = rows.group_by("question").len()["len"]
     pairs = int((sizes * (sizes - 1) // 2).sum())
-    words = rows["response"].str.count_matches(r"\S+").median()
-    if len(sizes) < MIN_QUESTIONS or pairs < MIN_PAIRS or not isinstance(words, float) or words < MIN_WORDS:
+    free = kind_of_sentences(rows["response"].to_list())
+    if len(sizes) < MIN_QUESTIONS or pairs < MIN_PAIRS or free is None:
         return None
     agreeing, matching = _agreement(rows, choice.kind)
     if agreeing >= AGREEING * pairs or matching >= AGREEING * rows.height:
         return None
     return KindChoice(
-        FREE,
+        free,
         f"only {agreeing:,} of {pairs:,} pairs of correct responses give the same answer as {choice.kind}, so "
         "responses that are alike vote for each other",
     )

@@ -11,7 +11,7 @@ import warnings
 import polars as pl
 
 from steelyard.foundation.arguments import argument
-from steelyard.foundation.errors import SteelyardNote
+from steelyard.foundation.errors import SteelyardNote, SteelyardWarning
 from steelyard.tables.names import columns_named, key
 
 GRADE = "grade"
@@ -21,6 +21,8 @@ GRADES = {
     "c": CORRECT, "correct": CORRECT, "i": INCORRECT, "incorrect": INCORRECT, "p": PARTIAL, "partial": PARTIAL,
     "partially_correct": PARTIAL, "partly_correct": PARTIAL, "n": NOT_ATTEMPTED, "not_attempted": NOT_ATTEMPTED,
 }  # fmt: skip
+OF_SIMPLEQA = {"A": CORRECT, "B": INCORRECT, "C": NOT_ATTEMPTED}  # refused, because C means something else here
+NAMED = 3  # values in a message
 GRADER_NAMES = {GRADE, "grader"}  # parts of the names of columns of several graders: grade_a, gpt_grade
 
 
@@ -54,8 +56,10 @@ def are_grades(frame: pl.LazyFrame, name: str) -> bool:
 def attempted_columns(frame: pl.LazyFrame, schema: pl.Schema) -> list[pl.Expr]:
     """Return a column that says which responses were attempted; none if no grade says that one was not.
 
-    The grades are those of a column `grade`, or of `correct` if it is text. A note reports partly correct responses.
+    The grades are those of a column `grade`, or of `correct` if it is text. A note reports partly correct responses,
+    and a warning a column `grade` without grades.
     """
+    _warn_of_unread_grades(frame, schema)
     names = [name for name in (*columns_named(schema, {GRADE}), "correct") if schema.get(name) == pl.String]
     name = next((name for name in names if are_grades(frame, name)), None)
     if name is None:
@@ -66,6 +70,27 @@ def attempted_columns(frame: pl.LazyFrame, schema: pl.Schema) -> list[pl.Expr]:
         warnings.warn(partial_note(counts[PARTIAL]), SteelyardNote, stacklevel=2)
     attempted = letters(pl.col(name)).fill_null(INCORRECT) != NOT_ATTEMPTED
     return [attempted.alias(ATTEMPTED)] if counts.get(NOT_ATTEMPTED) else []
+
+
+def _warn_of_unread_grades(frame: pl.LazyFrame, schema: pl.Schema) -> None:
+    """Warn of a text column `grade` in a table without labels whose values are not grades."""
+    names = [name for name in columns_named(schema, {GRADE}) if schema[name] == pl.String]
+    if {"correct", "gold"} & set(schema) or not names:
+        return
+    values = pl.col(names[0]).drop_nulls().unique(maintain_order=True)
+    unread = frame.select(values).filter(letters(pl.col(names[0])).is_null()).head(NAMED).collect(engine="streaming")
+    if not unread.height:
+        return
+    listed = ", ".join(f"{value!r:.30}" for value in unread.to_series().sort())
+    simpleqa = set(unread.to_series().str.strip_chars()) <= set(OF_SIMPLEQA)
+    mapping = OF_SIMPLEQA if simpleqa else {unread.item(0, 0)[:30]: CORRECT}
+    replaced = f"pl.col({names[0]!r}).replace({mapping})"
+    warnings.warn(
+        f"the column {names[0]!r} contains {listed} and is not read as labels: it takes C, I, N or correct, "
+        f"incorrect, not attempted. Map its values in the file, in polars by {replaced}",
+        SteelyardWarning,
+        stacklevel=3,
+    )
 
 
 def partial_note(count: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ LABELS = ("correct", "gold")
 def read_labelled(
     table: Any,
     *,
-    score: str | None = None,
+    score: str | Sequence[str] | None = None,
     source: str | None = None,
     tokens: bool | str = False,
     texts: bool = False,

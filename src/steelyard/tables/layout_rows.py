@@ -12,6 +12,7 @@ import polars as pl
 
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import TableError
+from steelyard.foundation.token_statistics import CONFIDENCE, ENTROPY
 from steelyard.tables.grades import CORRECT, GRADE, INCORRECT, NOT_ATTEMPTED, PARTIAL, letter_of, partial_note
 from steelyard.tables.recognition import Converted
 
@@ -20,6 +21,7 @@ KINDS: dict[str, Any] = {
     **dict.fromkeys(("question", "response", "answer", "gold", "prompt", "domain", "llm", "finish", GRADE), pl.String),
     **dict.fromkeys(("sample", "tokens"), pl.Int64),
     "correct": pl.Boolean,
+    **dict.fromkeys((CONFIDENCE, ENTROPY), pl.List(pl.Float64)),
 }
 Mark = bool | float | str | None  # a label, a number, or a grade that is neither right nor wrong (P, N)
 Marks = dict[str, Mark]  # by grader

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from steelyard.foundation.errors import TableError
+from steelyard.foundation.token_statistics import CONFIDENCE, ENTROPY, confidence_and_entropy, top_logprobs
 
 TEXT_PARTS = ("text", "output_text", "input_text")
 
@@ -67,7 +68,19 @@ def _row(choice: dict[str, Any]) -> dict[str, Any]:
     values = token_logprobs(choice.get("logprobs"))
     reason = choice.get("finish_reason")
     finish = reason if isinstance(reason, str) else None
-    return {"response": text, "finish": finish, "logprob": likelihood(values), "tokens": len(values) or None}
+    row = {"response": text, "finish": finish, "logprob": likelihood(values), "tokens": len(values) or None}
+    return row | _statistics(choice.get("logprobs"))
+
+
+def _statistics(logprobs: Any) -> dict[str, list[float]]:
+    """Return the statistics of the most likely tokens of a choice, if every token has two or more."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    entries = [token.get("top_logprobs") for token in content if isinstance(token, dict)] if content else []
+    k = min((len(entry) if isinstance(entry, list) else 0 for entry in entries), default=0)
+    top = top_logprobs(content, k) if k > 1 else None
+    if top is None:
+        return {}
+    return dict(zip((CONFIDENCE, ENTROPY), (values.tolist() for values in confidence_and_entropy(top)), strict=True))
 
 
 def token_logprobs(logprobs: Any) -> list[float]:

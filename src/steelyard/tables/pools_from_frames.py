@@ -12,15 +12,16 @@ import numpy as np
 import polars as pl
 
 from steelyard.answers.reader import AnswerReader
-from steelyard.foundation.errors import LabelError, SteelyardWarning, TableError
-from steelyard.tables.asked_scores import joined_asked, with_asked_scores
-from steelyard.tables.compared_texts import compared_values, similarity_of
+from steelyard.foundation.errors import LabelError, ScoreError, SteelyardWarning, TableError
+from steelyard.tables.compared_texts import SAMPLE, compared_values, similarity_of
 from steelyard.tables.duplicates import TEXT_CODE, codes_of
 from steelyard.tables.grades import ATTEMPTED
+from steelyard.tables.on_demand_scores import joined_scored, with_on_demand_scores
 from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_keys
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.relative_scores import relative_scores
 from steelyard.voting.pools.scores import checked_scores
 from steelyard.voting.pools.similarity import Similarity
 
@@ -39,6 +40,7 @@ def pool_from_frame(
     sources: tuple[str, ...] = (),
 ) -> Pool:
     """Encode the answers of each question as integers, and check scores and labels."""
+    frame = _with_relative(frame, starts, origin)
     compared = compared_values(frame, reader.kind)
     codes, rows, width = _coded(starts, compared)
     texts = compared.gather(rows)
@@ -75,10 +77,11 @@ def pool_from_frame(
         text=codes_of(frame[TEXT_CODE]) if TEXT_CODE in frame.columns else None,
     )
     if reader.kind.similarity is not None:
-        pool = replace(pool, similarity=similarity_of(reader.kind, texts.gather(firsts), fewer, frame, starts))
+        similarity = similarity_of(reader.kind, texts.gather(firsts), fewer, frame, starts)
+        pool = replace(pool, similarity=similarity, sample=_samples(frame, starts))
     if origin.parts:
         pool = pool.with_parts({name: _numbers(frame, f"score {i}") for i, name in enumerate(origin.parts)})
-    pool = with_asked_scores(pool, frame)
+    pool = with_on_demand_scores(pool, frame)
     if gold is not None:
         return _by_gold(pool, same, merged, which)
     if "correct" in frame.columns:
@@ -88,11 +91,40 @@ def pool_from_frame(
     return pool
 
 
+def _with_relative(frame: pl.DataFrame, starts: Ints, origin: Origin) -> pl.DataFrame:
+    """Standardise the scores that are relative to the other responses of their question and source."""
+    names = origin.parts or (origin.score,)
+    columns = [f"score {i}" if origin.parts else "score" for i, name in enumerate(names) if name in origin.relative]
+    if not columns:
+        return frame
+    group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    if "source" in frame.columns:
+        source = frame["source"].to_numpy().astype(np.int64)
+        group = group * (int(source.max(initial=0)) + 1) + source
+    for name in columns:
+        values = _numbers(frame, name).astype(np.float64)
+        if np.isinf(values).any():
+            row = int(np.isinf(values).argmax())
+            raise ScoreError(
+                f"{origin.score!r} of a response to question {frame['question'][row]!r} cannot be computed: its length "
+                "is negative or infinite; correct or remove it"
+            )
+        frame = frame.with_columns(pl.Series(name, relative_scores(values, group)))
+    return frame
+
+
 def _attempted(pool: Pool, frame: pl.DataFrame) -> Bools | None:
     """Return which answers were attempted; one is not if most of its responses were graded so."""
     if ATTEMPTED not in frame.columns:
         return None
     return ~LabelConflicts().label(pool, ~frame[ATTEMPTED].to_numpy())
+
+
+def _samples(frame: pl.DataFrame, starts: Ints) -> Ints:
+    """Return the sample number of every response; in a table without numbers its position in the question."""
+    if SAMPLE in frame.columns:
+        return frame[SAMPLE].to_numpy()
+    return np.arange(frame.height) - np.repeat(starts[:-1], np.diff(starts))
 
 
 def _numbers(frame: pl.DataFrame, column: str) -> Floats:
@@ -173,7 +205,8 @@ def join(pools: Sequence[Pool]) -> Pool:
         source=None if first.source is None else np.concatenate([cast(Codes, pool.source) for pool in pools]),
         tokens=None if first.tokens is None else np.concatenate([cast(Floats, pool.tokens) for pool in pools]),
         text=None if first.text is None else np.concatenate([cast(Ints, pool.text) for pool in pools]),
-        asked=joined_asked(pools),
+        sample=None if first.sample is None else np.concatenate([cast(Ints, pool.sample) for pool in pools]),
+        scored=joined_scored(pools),
         similarity=None
         if first.similarity is None
         else Similarity.join([cast(Similarity, p.similarity) for p in pools]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,18 @@ from steelyard.answers.golds import CHOICE
 from steelyard.answers.kind import Kind
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError, LabelError, TableError
-from steelyard.tables.asked_scores import asked_expressions
 from steelyard.tables.columns import check_columns, how_read_expressions, token_column, token_expression
 from steelyard.tables.compared_texts import compared_columns, in_memory
+from steelyard.tables.computed_choice import empty_token_counts
 from steelyard.tables.duplicates import RepeatedRows, with_codes
 from steelyard.tables.grades import attempted_columns
 from steelyard.tables.labels import LABELLED_ROWS, check_golds, label_expression
+from steelyard.tables.on_demand_scores import scored_expressions
+from steelyard.tables.other_scales import noting_scales
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order, pools
-from steelyard.tables.score_columns import Scores, choose_scores, range_of_all, score_columns
+from steelyard.tables.score_columns import Scores, choose_scores, range_of_all, score_columns, score_text
 from steelyard.tables.source_column import llm_column, source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.file_checks import name_in_errors, reading
@@ -39,7 +41,7 @@ from steelyard.voting.pools.scores import ScoreRangeError
 def read(
     table: Any,
     *,
-    score: str | None = None,
+    score: str | Sequence[str] | None = None,
     source: str | None = None,
     tokens: bool | str = False,
     texts: bool = False,
@@ -55,12 +57,13 @@ def read(
     `table` is a path (.parquet, .jsonl, .csv, .arrow, or a run folder), `grid:LLM/VERIFIER` for bundled responses, or
     a polars, pandas, pyarrow, DuckDB or datasets table. `score` names the verifier's column, `prm:min` reduces a list
     of step scores, `sigmoid(prm)` turns logits into scores, `prm+self` reads two for a method to mix, `prm:*` every
-    reducer of the steps, `none` reads no score; with `need_score=False` a table without a clear score is read without
-    one. `source` names the column with the source of each response, such as `llm`, for the methods `committee` and
-    `consensus`; a run with several upstreams has it by default. `tokens=True` reads the tokens of every response, for
-    cascades: the column `tokens`, else the characters of `response` / 4; a name reads that column. `texts=True` marks
-    responses of a question with the same text, which a verifier need not score twice. `rename` maps your column names
-    to Steelyard's.
+    reducer of the steps, `prm_*` every score column whose name matches, a list several of these; scores that are mixed
+    may be on any scale. `length` is computed from the length of each response (docs/scores.md), `none` reads no
+    score; with `need_score=False` a table without a clear score is read without one. `source` names the column with the
+    source of each response, such as `llm`, for the methods `committee` and `consensus`; a run with several upstreams
+    has it by default. `tokens=True` reads the tokens of every response, for cascades: the column `tokens`, else the
+    characters of `response` / 4; a name reads that column. `texts=True` marks responses of a question with the same
+    text, which a verifier need not score twice. `rename` maps your column names to Steelyard's.
     `answers` is the kind of answer, which decides how answers are read from a column `response` and which of them
     are the same: one of those in docs/answers.md (math, choice ...), re:PATTERN, or auto, which decides by the golds,
     else by the answers or responses, and reports any kind but math in one line. A gold answer may be a worked
@@ -84,7 +87,7 @@ def read(
 def pools_of(
     table: Any,
     *,
-    score: str | None = None,
+    score: str | Sequence[str] | None = None,
     source: str | None = None,
     tokens: bool | str = False,
     texts: bool = False,
@@ -110,8 +113,10 @@ def pools_of(
             frame = open_responses(table, layout, rename)
             schema = frame.collect_schema()
             check_columns(schema)
-            others = pl.Schema({column: kind for column, kind in schema.items() if column not in (source, tokens)})
             requested = grid_score(table) if score is None else score
+            others = _without(
+                schema, source, tokens, reader.kind.column, *empty_token_counts(frame, score_text(requested))
+            )
             if need_score and requested is None and not score_columns(others):
                 need_score = not _is_free_text(table, frame, reader)
             chosen = choose_scores(others, requested, need_score)
@@ -123,14 +128,15 @@ def pools_of(
             origin = Origin(
                 chosen.name, only_llm, name, parts, several, source, llm_column(schema), score_columns(others),
                 answers=reader.kind.name, rename=tuple((rename or {}).items()), tokens=token_column(schema, tokens),
+                relative=chosen.relative, undirected=chosen.undirected,
             )  # fmt: skip
             sources = source_names(frame, schema, source)
             exact = reader.kind.similarity is None
             if exact and labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
                 check_golds(both, reader)
-            columns = [*_columns(schema, chosen, labels is not None, reader.kind)]
+            columns = [*_columns(frame, chosen, labels is not None, reader.kind)]
             columns += attempted_columns(frame, schema) if labels is not None else []
-            columns += asked_expressions(frame, chosen, on_demand) + how_read_expressions(schema)
+            columns += scored_expressions(frame, chosen, on_demand) + how_read_expressions(schema)
             if exact and labels is not None and _labels_by_gold(schema):
                 reader.look_at_golds(*_golds_and_texts(frame, reader))
             if source is not None and sources:
@@ -144,7 +150,7 @@ def pools_of(
             origin = replace(origin, single=single_responses(schema, rows.order.starts, name))
             repeated = RepeatedRows()
             try:
-                for pool in pools(rows, origin, reader, progress, conflicts, sources):
+                for pool in noting_scales(pools(rows, origin, reader, progress, conflicts, sources)):
                     repeated.inspect(pool)
                     yield pool
             except ScoreRangeError as error:
@@ -156,14 +162,19 @@ def pools_of(
     conflicts.warn()
 
 
+def _without(schema: pl.Schema, *columns: object) -> pl.Schema:
+    return pl.Schema({name: kind for name, kind in schema.items() if name not in columns})
+
+
 def _is_free_text(table: Any, frame: pl.LazyFrame, reader: AnswerReader) -> bool:
     """Whether answers are compared by similarity: such files are often graded but not scored."""
     reader.look(lambda: evidence_of(table, frame))
     return reader.kind.similarity is not None
 
 
-def _columns(schema: pl.Schema, scores: Scores, labels: bool, kind: Kind) -> list[pl.Expr]:
+def _columns(frame: pl.LazyFrame, scores: Scores, labels: bool, kind: Kind) -> list[pl.Expr]:
     """Return the columns of a pool: question, answer (or response) and, if there are any, sample, scores and labels."""
+    schema = frame.collect_schema()
     prefers_response = kind.similarity is not None and "response" in schema
     text = ["question", "answer" if "answer" in schema and not prefers_response else "response"]
     if labels and _labels_by_gold(schema):
@@ -190,7 +201,7 @@ def _columns(schema: pl.Schema, scores: Scores, labels: bool, kind: Kind) -> lis
     label = label_expression(schema) if labels else None
     if label is not None:
         columns.append(label.alias("correct"))
-    return columns if kind.similarity is None else [*columns, *compared_columns(schema, kind)]
+    return columns if kind.similarity is None else [*columns, *compared_columns(frame, kind)]
 
 
 def _labels_and_golds(frame: pl.LazyFrame, schema: pl.Schema) -> pl.DataFrame | None:

@@ -57,7 +57,7 @@ class Layout(ABC):
 
     name: ClassVar[str]  # as the user types it
     title: ClassVar[str]  # in messages: "lm-eval samples"
-    about: ClassVar[str]  # one line for `steelyard layouts`: the tool, its files, and the fields that are read
+    description: ClassVar[str]  # one line for `steelyard layouts`: the tool, its files, and the fields that are read
     turn: ClassVar[int] = 0  # layouts of tools (0) are tried first, those that accept any table last
 
     @abstractmethod

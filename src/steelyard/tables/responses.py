@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.foundation.errors import ColumnError, SettingError, SteelyardNote, SteelyardWarning, did_you_mean
-from steelyard.runs.on_demand_records import asked_column
+from steelyard.runs.on_demand_records import scored_column
 from steelyard.tables.columns import case_renames, with_finish
 from steelyard.tables.layout_rows import join_notes
 from steelyard.tables.recognition import LAYOUTS, Layout, Opened, Record
@@ -86,7 +86,7 @@ def layouts() -> dict[str, str]:
     >>> list(layouts())[-1]
     'long'
     """
-    return {layout.name: layout.about for layout in every_layout()}
+    return {layout.name: layout.description for layout in every_layout()}
 
 
 def every_layout() -> list[Layout]:
@@ -109,8 +109,10 @@ def renamed(frame: pl.LazyFrame, rename: dict[str, str]) -> pl.LazyFrame:
     replaced = [new for new in rename.values() if new in names and new not in rename]
     if replaced:
         warnings.warn(f"renaming replaces the columns {', '.join(replaced)}", SteelyardWarning, stacklevel=2)
-    asked_columns = {asked_column(old): asked_column(new) for old, new in rename.items() if asked_column(old) in names}
-    return frame.drop(replaced).rename(asked_columns | rename)
+    scored_columns = {
+        scored_column(old): scored_column(new) for old, new in rename.items() if scored_column(old) in names
+    }
+    return frame.drop(replaced).rename(scored_columns | rename)
 
 
 class Renamed(Opened):

@@ -17,6 +17,7 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.columns import CUT, LAST
+from steelyard.tables.computed.token_scores import TOKEN_LISTS
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.label_conflicts import LabelConflicts
@@ -164,7 +165,8 @@ def pools(
     read = first = 0  # rows, and the first incomplete question
     names = sorted({name for expression in columns for name in expression.meta.root_names()}) or pl.all()
     total = int(starts[-1])
-    size = BATCH_OF_TEXT if "response" in rows.select(names).collect_schema() else BATCH
+    schema = rows.select(names).collect_schema()
+    size = BATCH_OF_TEXT if "response" in schema or any(name in schema for name in TOKEN_LISTS) else BATCH
     for batch in rows.select(names).collect_batches(chunk_size=size, maintain_order=True):
         if not batch.height:
             continue

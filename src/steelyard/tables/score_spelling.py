@@ -1,6 +1,7 @@
 """The syntax of score=: a column, a transformation to [0, 1], and a reducer of step scores.
 
 prm   prm:min   sigmoid(prm)   sigmoid(prm):min   exp(logprob)   score/100   (score-1)/4   (score+1)/2:last   1-score
+length(tokens)   1-length(response)
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import re
 from dataclasses import dataclass
 
 import polars as pl
+
+from steelyard.tables.computed import COMPUTED, ComputedScore
 
 REDUCERS = {
     "last": lambda steps: steps.list.drop_nulls().list.last(),
@@ -20,7 +23,7 @@ _NUMBER = r"\d+(?:\.\d+)?"
 _SPELLINGS = [
     re.compile(r"(?P<flipped>1\s*-\s*)?" + pattern + r"(:(?P<reducer>[^:]*))?", re.DOTALL)
     for pattern in (
-        r"(?P<function>sigmoid|exp)\((?P<column>.+?)\)",
+        rf"(?P<function>sigmoid|exp|{'|'.join(COMPUTED)})\((?P<column>.+?)\)",
         rf"\(\s*(?P<column>.+?)\s*(?P<shift>[+-]\s*{_NUMBER})\s*\)\s*/\s*(?P<span>{_NUMBER})",
         rf"(?P<column>.+?)\s*/\s*(?P<span>{_NUMBER})",
         r"(?P<column>.+?)",
@@ -35,7 +38,7 @@ class Score:
 
     column: str
     reducer: str | None
-    function: str = ""  # "sigmoid" of logits, "exp" of log-probabilities
+    function: str = ""  # "sigmoid" of logits, "exp" of log-probabilities, or one of computed/
     shift: str = ""  # "-1"
     span: str = ""  # "4"
     flipped: bool = False  # lower is better: a risk, an error, a distance
@@ -48,8 +51,15 @@ class Score:
         inner = f"1-{inner}" if self.flipped else inner
         return f"{inner}:{self.reducer}" if self.reducer else inner
 
+    @property
+    def computed(self) -> ComputedScore | None:
+        """How the score is computed from its column, if it needs no verifier."""
+        return COMPUTED.get(self.function)
+
     def expression(self) -> pl.Expr:
-        """Return one float per response; null if there is no score."""
+        """Return one float per response; null if there is no score. Relative scores are yet to be standardised."""
+        if self.computed is not None:
+            return self.computed.expression(self.column, self.flipped)
         column = pl.col(self.column)
         if self.reducer is None:
             return self._scaled(column.cast(pl.Float64)).alias("score")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,16 +20,18 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.tables import pools_of
+from steelyard.tables.answer_set_column import check_sample_count, with_answer_sets
 from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method, rename_of_plan
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.score_columns import same_scores
 from steelyard.tables.source_column import source_of_run
 from steelyard.tables.sources.file_checks import name_in_errors
 from steelyard.tables.vote_warnings import check_several, note_pooled_llms, note_unweighed_scores, warn_of_plan
+from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
 from steelyard.voting.confidence.drift import score_drift, some_question_means
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.methods import load, method_class, method_names
-from steelyard.voting.methods.base.calibration_checks import too_many
+from steelyard.voting.methods.base.calibration_checks import too_many, warn_of_undirected_scores
 from steelyard.voting.methods.base.configured import clone
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.origin import Origin
@@ -41,6 +44,7 @@ class VoteDetails(NamedTuple):
     voter: Method
     unreadable: int
     risk_control: RiskControl | None
+    answer_sets: AnswerSetThreshold | None
 
 
 def vote(
@@ -53,6 +57,7 @@ def vote(
     n: int | None = None,
     risk: float | None = None,
     confidence_level: float = 0.9,
+    answer_sets: float | None = None,
     rename: dict[str, str] | None = None,
     layout: str | None = None,
     answers: str = AUTO,
@@ -62,8 +67,9 @@ def vote(
 
     The default is the majority vote; a plan and a method together are refused. Memory is bounded by a batch, whatever
     the length of the table. With `risk`, answers are given only as long as the error rate stays within it with
-    probability `confidence_level`; the others are null, with false in the column `answered`. Answers are read as the
-    plan's were; `answers` names the kind if the plan has none. The options are those of `steelyard vote`.
+    probability `confidence_level`; the others are null, with false in the column `answered`. With `answer_sets`, the
+    column `answer_set` lists answers that contain the correct one, except with this probability. Answers are read as
+    the plan's were; `answers` names the kind if the plan has none. The options are those of `steelyard vote`.
 
     >>> import steelyard as sy
     >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
@@ -72,7 +78,7 @@ def vote(
     """
     return vote_with_details(
         table, plan, method=method, score=score, source=source, n=n, risk=risk,
-        confidence_level=confidence_level, rename=rename, layout=layout, answers=answers,
+        confidence_level=confidence_level, answer_sets=answer_sets, rename=rename, layout=layout, answers=answers,
         progress=progress,
     ).verdicts  # fmt: skip
 
@@ -84,6 +90,7 @@ def vote_with_details(
     method: str | None,
     risk: float | None,
     confidence_level: float,
+    answer_sets: float | None = None,
     **options: Any,
 ) -> VoteDetails:
     """Vote like `vote` and return the details; the other options are those of `decide`."""
@@ -92,14 +99,18 @@ def vote_with_details(
         passed = ("source", "n", "rename", "layout", "answers")
         voter = _fitted_here(voter, table, **{key: options[key] for key in passed})
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
-    decisions = decide(voter, table, **options)
+    sets = voter.answer_sets(answer_sets) if answer_sets is not None else None
+    decisions = decide(voter, table, answer_sets=sets, **options)
     check_several(voter, decisions.origin)
+    if sets is not None:
+        check_sample_count(voter, decisions.largest)
     warn_about_verdicts(voter, decisions, options["n"])
     if plan is None and method is None:
         note_unweighed_scores(decisions.origin)
     verdicts = pl.concat(decisions.verdicts)
     unreadable = verdicts["answer"].null_count()
-    return VoteDetails(abstaining(verdicts, control.threshold) if control else verdicts, voter, unreadable, control)
+    verdicts = abstaining(verdicts, control.threshold) if control else verdicts
+    return VoteDetails(verdicts, voter, unreadable, control, sets)
 
 
 def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None, **options: Any) -> Method:
@@ -160,6 +171,7 @@ class Decisions:
     largest: int = 0  # largest number of samples of a question
     short: int = 0  # questions with fewer than n
     any_score: bool = False
+    used_scores: set[str] | None = None  # those of several that have any value; None: unknown
     question_means: list[NDArray[np.float64]] = field(default_factory=list)
 
 
@@ -174,6 +186,7 @@ def decide(
     layout: str | None = None,
     answers: str | AnswerReader = AUTO,
     on_demand: bool = False,
+    answer_sets: AnswerSetThreshold | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Decisions:
     """Decide every question of a table, or of one part of it (see `pools_of` for `on_demand`)."""
@@ -185,7 +198,7 @@ def decide(
         answers = AnswerReader(answers_of_plan(voter, answers), named=answers != AUTO)
     decide_with = partial(
         _decide_batches, voter, table, n, rename=rename_of_plan(voter, table, rename), layout=layout, answers=answers,
-        need_score=voter.reads_scores(), labels=None, on_demand=on_demand, progress=progress,
+        need_score=voter.reads_scores(), labels=None, on_demand=on_demand, progress=progress, answer_sets=answer_sets,
         source=source or (fitted.source if fitted else None),
     )  # fmt: skip
     try:
@@ -203,6 +216,16 @@ def warn_about_verdicts(voter: Method, decisions: Decisions, n: int | None) -> N
     """Warn about anything that may make the verdicts worse than the plan promises."""
     fitted = voter.fitted_on_
     warn_of_plan(voter, decisions.origin, decisions.any_score)
+    used = decisions.origin.parts if decisions.used_scores is None else decisions.used_scores
+    empty = [name for name in decisions.origin.parts if name not in used]
+    if voter.reads_scores() and empty and decisions.any_score:
+        warnings.warn(
+            f"{', '.join(empty)} has no value in this table: the other scores vote without it",
+            SteelyardWarning,
+            stacklevel=2,
+        )
+    if voter.reads_scores() and not voter.learns:
+        warn_of_undirected_scores(decisions.origin)
     note_pooled_llms(voter, decisions.origin)
     if n is not None and decisions.short:
         some = f"{decisions.short:,} of {decisions.questions:,} questions have fewer than n = {n} samples"
@@ -222,7 +245,9 @@ def warn_about_verdicts(voter: Method, decisions: Decisions, n: int | None) -> N
             warnings.warn(drift.warning, SteelyardWarning, stacklevel=2)
 
 
-def _decide_batches(voter: Method, table: Any, n: int | None, **options: Any) -> Decisions:
+def _decide_batches(
+    voter: Method, table: Any, n: int | None, *, answer_sets: AnswerSetThreshold | None, **options: Any
+) -> Decisions:
     """Vote on every question of a table, batch by batch."""
     fitted = voter.fitted_on_
     decisions = Decisions()
@@ -231,11 +256,17 @@ def _decide_batches(voter: Method, table: Any, n: int | None, **options: Any) ->
             used = pool if n is None else pool.first(n)
             decisions.origin, decisions.largest = pool.origin, max(decisions.largest, used.n)
             decisions.short += 0 if n is None else int((pool.sizes < n).sum())
-            asked = True if pool.asked is None else pool.asked  # the others do not count as missing
-            decisions.any_score |= pool.scores is not None and not bool((np.isnan(pool.scores) & asked).all())
-            if fitted and fitted.reference_scores and pool.scores is not None and pool.asked is None:
+            scored = True if pool.scored is None else pool.scored  # the others do not count as missing
+            decisions.any_score |= pool.scores is not None and not bool((np.isnan(pool.scores) & scored).all())
+            if pool.parts is not None:
+                has_values: list[bool] = np.any(~np.isnan(pool.parts), axis=0).tolist()
+                decisions.used_scores = (decisions.used_scores or set()) | set(compress(pool.origin.parts, has_values))
+            if fitted and fitted.reference_scores and pool.scores is not None and pool.scored is None:
                 decisions.question_means.append(some_question_means(voter.mixed(used)))
-            decisions.verdicts.append(voter.predict(used).to_polars())
+            verdicts = voter.predict(used)
+            decisions.verdicts.append(
+                verdicts.to_polars() if answer_sets is None else with_answer_sets(verdicts, used, voter, answer_sets)
+            )
             decisions.questions += pool.n_questions
     return decisions
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,10 +47,10 @@ def text_lists(schema: pl.Schema) -> list[str]:
     return [name for name, kind in candidates.items() if _is_texts(kind, numbers=key(name) in ANSWER_LISTS)]
 
 
-def check_not_both(schema: pl.Schema) -> None:
-    """Refuse a table with both a list of responses and a single response per row."""
-    single = [name for name, kind in schema.items() if kind == pl.String and key(name) in RESPONSE_NAMES]
-    lists = text_lists(schema)
+def check_not_both(schema: pl.Schema, lists: Sequence[str]) -> None:
+    """Refuse a table with both a list of responses, in one of these columns, and a single response per row."""
+    texts = [name for name, kind in schema.items() if kind == pl.String and name not in lists]
+    single = [name for name in texts if key(name) in RESPONSE_NAMES]
     if single and lists:
         raise ColumnError(
             f"{lists[0]!r} contains a list per row and {single[0]!r} one text, so a row may be a question or a "

@@ -123,7 +123,12 @@ class TableKind:
 
 
 DECIDED = ("question", "answer", "confidence", "share", "margin", "votes", "responses")
-VERDICTS = TableKind("verdicts", "a table of verdicts", frozenset(DECIDED), frozenset({"answered"}))
+VERDICTS = TableKind(
+    "verdicts",
+    "a table of verdicts",
+    frozenset(DECIDED),
+    frozenset({"answered", "answer_set", "source", "sample"}),
+)
 ANSWERS = TableKind("answers", "a table of answers", frozenset({"question", "answer", "same_as", "undecided"}), None)
 SIMULATED = TableKind(
     "simulated", "a table of simulated responses", frozenset({"question", "sample", "answer", "correct", "score"})

@@ -43,12 +43,12 @@ def test_a_run_that_was_scored_on_demand_is_shown_by_the_plan_it_was_scored_by(
 ) -> None:
     text = page(made["run"], "--score", "logprob", "-o", tmp_path / "page.html")
     unread = sy.read(made["run"], score="logprob")
-    assert unread.asked is not None
-    saved, total = int((~unread.asked).sum()), unread.n_responses
+    assert unread.scored is not None
+    saved, total = int((~unread.scored).sum()), unread.n_responses
     assert 0 < saved < total
     assert f"{saved:,} <span" in text
-    assert f"of {total:,} were not asked for" in text
-    assert "No score that was not asked could change a verdict of this plan." in text
+    assert f"of {total:,} were not requested" in text
+    assert "No score that was not requested could change a verdict of this plan." in text
     verdicts = sy.vote(made["run"], made["plan"])
     least = verdicts.sort("share").row(0, named=True)
     assert f"<bdi>{least['question']}</bdi>" in text
@@ -93,7 +93,7 @@ def test_another_plan_proves_nothing_about_scores_that_were_not_asked_by_it(
     sy.paper.LinearVote().fit(sy.read_labelled(made["folder"] / "all", score="logprob")).save(other)
     text = page(made["run"], "--plan", other, "-o", tmp_path / "page.html")
     assert "could change a verdict." in text
-    assert "No score that was not asked could change" not in text
+    assert "No score that was not requested could change" not in text
 
 
 def test_a_run_without_labels_is_shown_without_accuracy(made: dict[str, Any], tmp_path: Path) -> None:

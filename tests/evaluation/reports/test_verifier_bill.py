@@ -28,6 +28,6 @@ def test_the_page_says_how_much_the_verifier_need_read_and_what_it_has_read(tmp_
     facts = verifier_facts(run, case)
     share = float(facts["read by score --frugal"].partition(" ")[0])
     assert 0 < share < 100
-    assert first.not_asked
+    assert first.not_scored
     assert facts["the verifier read"].startswith("240 of 240 responses")
     assert list(verifier_facts("table.parquet", case)) == ["read by score --frugal"]

@@ -48,7 +48,7 @@ def scores_of(run: Path) -> pl.DataFrame:
     texts = [p_true.render(row["prompt"], [row["response"]])[0]["content"] for row in table.iter_rows(named=True)]
     assert table.height == rows
     return table.with_columns(pl.Series(COLUMN, [[share(text)] for text in texts])).drop(
-        f"{COLUMN}:asked", strict=False
+        f"{COLUMN}:scored", strict=False
     )
 
 
@@ -70,5 +70,5 @@ def verdicts_with_all_scores(run: Path, plan: Path) -> list[Any]:
 
 
 def asked_in(run: Path, column: str = COLUMN) -> list[bool]:
-    flags = pl.read_parquet(run / "table.parquet")[f"{column}:asked"]
+    flags = pl.read_parquet(run / "table.parquet")[f"{column}:scored"]
     return [bool(flag) for flag in np.asarray(flags)]

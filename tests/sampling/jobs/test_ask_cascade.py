@@ -65,7 +65,7 @@ def test_where_the_first_agree_the_dear_one_is_never_sent_a_request(server: Faul
     assert asked["c"] == []
     found, who = json.loads(done.out), turns(done)
     assert (found["answer"], found["method"]) == ("3", "cascade")
-    assert [(name, each["asked"]) for name, each in who.items()] == [("a", True), ("b", True), ("c", False)]
+    assert [(name, each["sampled"]) for name, each in who.items()] == [("a", True), ("b", True), ("c", False)]
     assert who["c"]["why"].startswith("asked only below 0.8, and it was 0.")
     cost = sum(PRICES[name] * who[name]["tokens"] / 1e6 for name in "ab")
     assert found["cascade"]["cost"] == pytest.approx(cost)
@@ -95,14 +95,14 @@ def test_it_is_the_ballot_of_the_plan_whatever_is_said(server: FaultUpstream, pl
         asked = sy.ask("113 + 1?", upstream=urls, model=models, plan=plan)
         ballot = sy.Ballot(plan)
         said = {vote.source: vote.answer for vote in asked.votes}
-        while ballot.standing.next:
-            for name in ballot.standing.next:
+        while ballot.state.next:
+            for name in ballot.state.next:
                 ballot.add(said[name], source=name)
-        assert asked.stopped == ballot.standing
+        assert asked.stopped == ballot.state
         assert asked.answer == ballot.verdict
-        assert asked.confidence == pytest.approx(ballot.standing.confidence)
+        assert asked.confidence == pytest.approx(ballot.state.confidence)
         assert asked.cascade is not None
-        assert {turn.source for turn in asked.cascade.turns if turn.asked} == set(said)
+        assert {turn.source for turn in asked.cascade.turns if turn.sampled} == set(said)
 
 
 def test_an_upstream_that_is_gone_is_a_source_that_does_not_answer(server: FaultUpstream, plan: Path) -> None:
@@ -111,7 +111,7 @@ def test_an_upstream_that_is_gone_is_a_source_that_does_not_answer(server: Fault
     assert "b gave no sample, so the vote leaves it out" in done.err
     assert asked["c"]
     assert json.loads(done.out)["answer"] == "3"
-    assert turns(done)["b"]["asked"]
+    assert turns(done)["b"]["sampled"]
     assert turns(done)["b"]["why"].startswith("it gave no sample: ")
     assert turns(done)["b"]["cost"] == 0
 
@@ -143,7 +143,7 @@ def test_a_source_of_the_plan_without_an_upstream_is_told_and_passed_over(server
     done, _ = ask(server, plan, models, "--json")
     assert done.code == 0, done.err
     assert "no upstream is named c, which the plan's cascade may ask" in done.err
-    assert (turns(done)["c"]["asked"], turns(done)["c"]["why"]) == (False, "no upstream has its name")
+    assert (turns(done)["c"]["sampled"], turns(done)["c"]["why"]) == (False, "no upstream has its name")
 
 
 def test_an_upstream_that_the_plan_does_not_know_is_refused(server: FaultUpstream, plan: Path) -> None:

@@ -47,11 +47,11 @@ def test_a_ballot_votes_to_the_last_bit_as_a_table_does(method: str) -> None:
         verdicts = voter.predict(pool)
         with sy.Ballot(voter, prompt=QUESTION) as ballot:
             for row in rows[:k].iter_rows(named=True):
-                standing = ballot.add(row["response"], row["self_logprob"])
-        assert standing.verdict == pool.names[int(verdicts.code[0])]
-        assert (standing.share, standing.margin) == (verdicts.share[0], verdicts.margin[0])
-        assert standing.votes == verdicts.votes[0]
-        assert standing.confidence == (None if verdicts.p_correct is None else verdicts.p_correct[0])
+                state = ballot.add(row["response"], row["self_logprob"])
+        assert state.verdict == pool.names[int(verdicts.code[0])]
+        assert (state.share, state.margin) == (verdicts.share[0], verdicts.margin[0])
+        assert state.votes == verdicts.votes[0]
+        assert state.confidence == (None if verdicts.p_correct is None else verdicts.p_correct[0])
 
 
 def test_the_response_most_like_the_others_is_printed_in_full(upstream: FaultUpstream) -> None:
@@ -78,7 +78,13 @@ def test_json_has_the_verdict_and_the_groups(upstream: FaultUpstream, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "rule", [RULE("beta")(cap=8, least=2, threshold=0.7), RULE("confidence")(cap=8, least=2, threshold=0.6)]
+    "rule",
+    [
+        RULE("beta")(cap=8, least=2, threshold=0.7),
+        RULE("confidence")(cap=8, least=2, threshold=0.6),
+        RULE("esc")(cap=8, least=2),
+        RULE("certificate")(cap=8, least=2, threshold=0.3),
+    ],
 )
 def test_a_plan_stops_when_the_first_samples_are_similar(upstream: FaultUpstream, tmp_path: Path, rule: object) -> None:
     plan = free_plan(tmp_path / "plan.json", rule)  # type: ignore[arg-type]

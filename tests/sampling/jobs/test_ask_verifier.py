@@ -44,15 +44,15 @@ def test_on_demand_it_shows_what_was_read_and_why_the_others_were_not(
     said = json.loads(done.out)
     states = [sample["verifier"] for sample in said["samples"]]
     assert said["read_by"]["read"] == states.count("read") == len(questions_asked(verifier))
-    assert said["read_by"]["not_asked"] == states.count("not asked") > 0
+    assert said["read_by"]["not_scored"] == states.count("not scored") > 0
     assert said["read_by"]["why"] == "their scores could not change the verdict"
     assert all((sample["score"] is None) == (sample["verifier"] != "read") for sample in said["samples"] if sample)
     everything = json.loads(steelyard(*words(upstream, verifier, "--plan", plan, "--json")).out)
     assert everything["answer"] == said["answer"], "no verdict is changed"
     assert {sample["verifier"] for sample in everything["samples"]} <= {"read", "words of another", "no text"}
     shown = steelyard(*words(upstream, verifier, "--plan", plan, "--frugal")).out
-    assert "not asked" in shown
-    assert "were not asked: their scores could not change the verdict (rule exact)." in shown
+    assert "not scored" in shown
+    assert "were not scored: their scores could not change the verdict (rule exact)." in shown
 
 
 def test_without_a_plan_the_score_of_the_verifier_is_the_weight(
@@ -64,7 +64,7 @@ def test_without_a_plan_the_score_of_the_verifier_is_the_weight(
     )  # fmt: skip
     assert (asked.method, asked.score) == ("vanilla", COLUMN)
     assert asked.read_by is not None
-    assert asked.read_by.not_asked == 0
+    assert asked.read_by.not_scored == 0
     assert all(vote.weight == pytest.approx(vote.score) for vote in asked.votes if vote.answer and vote.score)
 
 
@@ -93,7 +93,7 @@ def test_a_verifier_that_need_not_read_anything_is_not_even_connected_to(upstrea
         verifier_upstream="http://127.0.0.1:9/v1", verifier_model="nobody",
     )  # fmt: skip
     assert asked.read_by is not None
-    assert (asked.answer, asked.read_by.read, asked.read_by.not_asked) == ("2", 0, 8)
+    assert (asked.answer, asked.read_by.read, asked.read_by.not_scored) == ("2", 0, 8)
 
 
 def test_frugal_without_a_verifier_is_refused(upstream: FaultUpstream) -> None:

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.answers.reader import AnswerReader
+from steelyard.voting.stopping.rules.bayes_factor import BayesFactor
 from steelyard.voting.stopping.rules.beta import Beta
+from steelyard.voting.stopping.rules.certificate import Certificate
 from steelyard.voting.stopping.rules.confidence import Confidence
+from steelyard.voting.stopping.rules.esc import Esc
 from steelyard.voting.stopping.rules.fixed import Fixed
 from steelyard.voting.stopping.stopping_rule import prefix_votes
 from tests.building import Labelled, labelled
@@ -54,7 +57,7 @@ def batch(method: sy.Method, given: Samples) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("answer", "confidence", "share", "margin", "votes", "responses"))
 
 
-def told(now: sy.evaluation.Standing) -> tuple[Any, ...]:
+def told(now: sy.evaluation.BallotState) -> tuple[Any, ...]:
     return now.verdict, now.confidence, now.share, now.margin, now.votes, now.samples
 
 
@@ -66,7 +69,7 @@ def test_after_every_sample_a_ballot_says_what_predict_says(
     with sy.Ballot(plans[name]) as ballot:
         for k, (answer, score) in enumerate(given, 1):
             assert told(ballot.add(answer, score)) == batch(plans[name], given[:k])
-        assert ballot.verdict == ballot.standing.verdict
+        assert ballot.verdict == ballot.state.verdict
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -96,7 +99,7 @@ def test_the_order_of_arrival_changes_nothing(
     order.shuffle(arrivals)
     for sample, (answer, score) in arrivals:
         mixed.add(answer, score, sample)
-    assert mixed.standing == straight.standing
+    assert mixed.state == straight.state
 
 
 def test_only_the_complete_run_counts() -> None:
@@ -106,7 +109,7 @@ def test_only_the_complete_run_counts() -> None:
     assert ballot.add("5", sample=3).samples == 0
     assert ballot.add("4", sample=0).samples == 2
     assert ballot.add("5", sample=2).samples == 4
-    assert (ballot.verdict, ballot.standing.votes) == ("5", 3)
+    assert (ballot.verdict, ballot.state.votes) == ("5", 3)
     assert ballot.add("6").samples == 5  # without a number: the next
 
 
@@ -114,7 +117,7 @@ def test_a_ballot_stops_where_the_batch_stops_and_stays(plans: dict[str, sy.Meth
     rows = sy.simulate(40, 12, seed=23)
     vote = plans["calibrated"]
     seen = prefix_votes(vote, sy.read(rows))
-    for rule in (Fixed(5), Beta(10, 2, 0.9), Confidence(9, 2, 0.8)):
+    for rule in (Fixed(5), Beta(10, 2, 0.9), Confidence(9, 2, 0.8), Esc(9, 3), BayesFactor(10), Certificate(10)):
         stops = rule.stops(seen)
         for q, (_, part) in enumerate(rows.group_by("question", maintain_order=True)):
             ballot = sy.Ballot(vote, rule=rule)
@@ -132,7 +135,7 @@ def test_a_ballot_reads_a_plan_with_its_rule(plans: dict[str, sy.Method], tmp_pa
     ballot = sy.Ballot(tmp_path / "plan.json")
     assert not ballot.add("3", 0.5).stop
     assert ballot.add("3", 0.5).stop
-    assert ballot.standing.why == "stop: 2 of 2 samples are in"
+    assert ballot.state.why == "stop: 2 of 2 samples are in"
 
 
 def test_a_sample_that_comes_again_is_ignored_and_one_that_changed_refused() -> None:
@@ -143,7 +146,7 @@ def test_a_sample_that_comes_again_is_ignored_and_one_that_changed_refused() -> 
         ballot.add("5", 1.0, 0)
     with pytest.raises(sy.SettingError, match="no score"):
         ballot.add("4", None, 0)
-    assert ballot.standing == before
+    assert ballot.state == before
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ def ballot(cascade: Cascade = CASCADE) -> sy.Ballot:
 
 
 def test_it_says_whom_to_ask_first() -> None:
-    assert ballot().standing.next == ("a",)
-    assert ballot().standing.confidence is None
+    assert ballot().state.next == ("a",)
+    assert ballot().state.confidence is None
 
 
 def test_it_asks_until_the_answer_is_likely_and_then_stops() -> None:
@@ -117,13 +117,13 @@ def test_a_ballot_does_what_the_replay_of_the_cascade_does() -> None:
         one = sy.Ballot(method, answers="exact")
         rows = range(labelled.starts[q], labelled.starts[q + 1])
         said = {labelled.sources[who[r]]: str(labelled.answer[r]) for r in rows}
-        while one.standing.next:
-            for name in one.standing.next:
+        while one.state.next:
+            for name in one.state.next:
                 one.add(said[name], source=name)
         row = found.row[q]
         assert one.verdict == str(Panel.of(labelled).code[row])
-        assert one.standing.confidence == pytest.approx(float(found.confidence[q]))
-        assert one.standing.samples == found.asked[q].sum()
+        assert one.state.confidence == pytest.approx(float(found.confidence[q]))
+        assert one.state.samples == found.sampled[q].sum()
 
 
 def test_without_a_cascade_a_committee_counts_by_source() -> None:

@@ -166,3 +166,26 @@ def test_what_is_no_name_is_refused_in_one_line(file: Path, voter: Any) -> None:
         with pytest.raises(sy.SettingError, match="is not a name: give the name of a method") as refused:
             compare(**given | {place: voter})
         assert "\n" not in str(refused.value)
+
+
+def test_rewordings_of_free_text_are_no_difference_and_what_differs_is_shown(tmp_path: Path) -> None:
+    start = "After a long search in the archives of the city, the answer is"
+    texts = [f"{start} Paris.", f"{start} lovely Paris.", f"{start} busy Paris.", f"{start} Rome."]
+    rows = [
+        {"question": q, "prompt": start, "response": text, "correct": "Paris" in text, "score": score}
+        for q in range(20)
+        for text, score in zip(texts, (0.5, 0.6, 0.1, 0.1) if q % 2 else (0.1, 0.2, 0.1, 0.9), strict=True)
+    ]
+    sy.write(pl.DataFrame(rows), tmp_path / "t.parquet")
+    comparison = compare("majority", "best-of-n", on=tmp_path / "t.parquet", answers="free")
+    assert comparison.table.filter(pl.col("answer_a") != pl.col("answer_b")).height == 14
+    differing = comparison.differing()
+    assert 0 < differing.height < 14
+    assert set(differing["answer_b"]) == {texts[3]}
+    command = ("compare", tmp_path / "t.parquet", "--method", "majority,best-of-n", "--answers", "free")
+    line = next(line for line in steelyard(*command).out.splitlines() if "Rome" in line)
+    assert "Paris. (correct)" in line
+    pool = labelled(tmp_path / "t.parquet", answers="free")
+    best, majority = sy.BestOfN().predict(pool), sy.MajorityVote().predict(pool)
+    assert int((best.code != majority.code).sum()) == 20
+    assert best.differ(majority).sum() == 10

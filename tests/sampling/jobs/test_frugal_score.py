@@ -61,10 +61,10 @@ def test_exact_reads_a_part_and_the_verdicts_are_those_of_all_scores(
     assert set(asked.values()) == {1}
     assert said["rule"] == "exact"
     assert said["new"] == len(asked)
-    assert said["new"] + said["not_asked"] == 48
-    assert said["not_asked"] >= 8, "nobody needs to read a unanimous question"
+    assert said["new"] + said["not_scored"] == 48
+    assert said["not_scored"] >= 8, "nobody needs to read a unanimous question"
     table = pl.read_parquet(run / "table.parquet")
-    assert not any(table.filter(question="q0")[f"{COLUMN}:asked"])
+    assert not any(table.filter(question="q0")[f"{COLUMN}:scored"])
     assert sum(asked_in(run)) == said["new"]
     assert sy.vote(run, plan)["answer"].to_list() == verdicts_with_all_scores(run, plan)
 
@@ -73,12 +73,12 @@ def test_not_asked_is_not_missing_in_journal_table_and_pool(tmp_path: Path, serv
     run = mixed_run(tmp_path / "run")
     assert frugal(run, server, plan, "--frugal", "exact").code == 0
     pool = sy.read(run, score=COLUMN)
-    assert pool.asked is not None
-    assert pool.asked.tolist() == asked_in(run)
+    assert pool.scored is not None
+    assert pool.scored.tolist() == asked_in(run)
     notes = [note["about"] for note in journal(run, "note")]
     assert notes[:2] == ["frugal", "score"]
     assert notes[-1] == "frugal-end"
-    with pytest.raises(sy.SteelyardError, match=r"were not asked .* 'steelyard score' without --frugal"):
+    with pytest.raises(sy.SteelyardError, match=r"were not requested .* 'steelyard score' without --frugal"):
         sy.CalibratedVote().fit(pool)
 
 
@@ -101,9 +101,9 @@ def test_going_on_to_all_scores_gives_the_table_of_a_full_run(
     first = json.loads(frugal(run, server, plan, "--frugal").out)
     rest = json.loads(steelyard(*p_true_words(run, server)).out)
     assert set(questions_asked(server).values()) == {1}
-    assert rest["new"] == first["not_asked"]
+    assert rest["new"] == first["not_scored"]
     assert all(asked_in(run))
-    assert sy.read(run, score=COLUMN).asked is None
+    assert sy.read(run, score=COLUMN).scored is None
     ours, all_scores = (
         table[COLUMN].list.first() for table in (pl.read_parquet(run / "table.parquet"), scores_of(run))
     )
@@ -168,14 +168,14 @@ def test_a_verifier_that_fails_for_some_is_missing_there_and_the_walk_goes_on(
     assert sum(said["failures"].values()) >= 1
     pool = sy.read(run, score=COLUMN)
     table = pl.read_parquet(run / "table.parquet")
-    failed = table.filter(pl.col(COLUMN).is_null() & pl.col(f"{COLUMN}:asked"))
+    failed = table.filter(pl.col(COLUMN).is_null() & pl.col(f"{COLUMN}:scored"))
     assert failed.height == sum(said["failures"].values())
     assert all("Try 0." in text for text in failed["response"])
     full = scores_of(run).with_columns(
         pl.when(pl.col("response").str.contains("Try 0.", literal=True)).then(None).otherwise(COLUMN).alias(COLUMN)
     )
     assert sy.vote(run, plan)["answer"].to_list() == sy.vote(full, plan, score=COLUMN)["answer"].to_list()
-    assert pool.asked is not None
+    assert pool.scored is not None
 
 
 def test_too_many_failures_stop_it_and_what_was_scored_is_saved(
@@ -270,7 +270,7 @@ def test_a_file_is_scored_on_demand_and_the_end_says_how_many_were_not_needed(tm
     done = steelyard("score", tmp_path / "mine.jsonl", "--verifier", "logprob", "--plan", plan, "--frugal")
     assert done.code == 0, done.err
     assert "responses (" in done.out
-    assert "were not asked: their scores could not change a verdict (rule exact)." in done.out
+    assert "were not scored: their scores could not change a verdict (rule exact)." in done.out
     assert f"Next: steelyard vote {tmp_path / 'mine.scored'} --plan {plan}" in done.out
     assert steelyard("vote", tmp_path / "mine.scored", "--plan", plan, "-o", tmp_path / "v.csv").code == 0
 
@@ -279,7 +279,7 @@ def test_a_run_that_needs_no_score_at_all_has_its_column_and_a_vote(tmp_path: Pa
     run = mixed_run(tmp_path / "run", questions=1)
     plan = plan_for(tmp_path / "plan.json", "logprob")
     said = sy.score(run, "logprob", plan=plan, frugal=True)
-    assert (said.new, said.not_asked) == (0, 8)
+    assert (said.new, said.not_scored) == (0, 8)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "the plan was fitted at")
@@ -290,15 +290,15 @@ def test_the_bill_counts_responses_tokens_seconds_and_money(tmp_path: Path, serv
     run = mixed_run(tmp_path / "run")
     said = json.loads(frugal(run, server, plan, "--frugal", "exact").out)
     bill = sy.status(run, price_response=0.5)["bills"][COLUMN]
-    assert (bill["read"], bill["not_asked"], bill["finished"]) == (said["new"], said["not_asked"], True)
-    assert (bill["tokens_read"], bill["tokens_not_read"]) == (10 * said["new"], 10 * said["not_asked"])
+    assert (bill["read"], bill["not_scored"], bill["finished"]) == (said["new"], said["not_scored"], True)
+    assert (bill["tokens_read"], bill["tokens_not_read"]) == (10 * said["new"], 10 * said["not_scored"])
     assert bill["cost"] == pytest.approx(0.5 * said["new"])
-    assert bill["saved"] == pytest.approx(0.5 * said["not_asked"])
+    assert bill["saved"] == pytest.approx(0.5 * said["not_scored"])
     assert bill["seconds"] > 0
     per_response = bill["seconds"] / said["new"]
-    assert bill["seconds_saved"] == pytest.approx(per_response * said["not_asked"], rel=0.01, abs=0.002)  # rounded
+    assert bill["seconds_saved"] == pytest.approx(per_response * said["not_scored"], rel=0.01, abs=0.002)  # rounded
     shown = steelyard("status", run, "--price-response", 0.5).out
-    for words in ("not asked", "were read", "tokens of responses", "seconds of the verifier", "money: "):
+    for words in ("not scored", "were read", "tokens of responses", "seconds of the verifier", "money: "):
         assert words in shown
     assert steelyard("status", run, "--price-response", -1).code == 2
     with Run.open(run) as opened:
@@ -343,7 +343,7 @@ def test_a_committee_asks_on_demand_for_the_scores_of_the_sources_that_it_heeds(
     done = frugal(run, server, plan, "--frugal")
     assert done.code == 0, done.err
     table = pl.read_parquet(run / "table.parquet")
-    asked = dict(table.group_by("llm").agg(pl.col(f"{COLUMN}:asked").sum()).iter_rows())
+    asked = dict(table.group_by("llm").agg(pl.col(f"{COLUMN}:scored").sum()).iter_rows())
     assert asked["ant"] == 0
     assert 0 < asked["bee"] == sum(questions_asked(server).values())
     seen = replay(

@@ -29,7 +29,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 def test_the_function_and_the_verb_make_the_same_table(upstream: FaultUpstream, tmp_path: Path) -> None:
     made = sy.generate(ask_for(tmp_path, 3), tmp_path / "mine", upstream=upstream.url, model="same", n=2)
-    assert (made.wanted, made.done, made.failed) == (6, 6, 0)
+    assert (made.requested, made.done, made.failed) == (6, 6, 0)
     assert generate(upstream, tmp_path, "same", "-n", 2).code == 0
     assert sy.score(tmp_path / "mine", "logprob").new == 6
     assert steelyard("score", tmp_path / "run", "--verifier", "logprob").code == 0
@@ -53,7 +53,7 @@ def test_progress_is_told_where_the_work_stands_and_every_sample(upstream: Fault
     sy.generate(questions, tmp_path / "run", upstream=upstream.url, model="told", n=2, progress=stood.append)
     asked = sy.ask("How many?", upstream=upstream.url, model="told", n=3, progress=came.append)
     sy.score(tmp_path / "run", "logprob", progress=scored.append)
-    assert stood[-1].wanted == 4
+    assert stood[-1].requested == 4
     assert sorted(came) == asked.draws
     assert scored[-1] == 1.0
 

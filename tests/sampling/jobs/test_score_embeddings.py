@@ -276,7 +276,6 @@ def test_mistakes_with_embeddings_are_one_line_with_the_fix(
     score = ("score", run, "--verifier", NAME)
     mistakes = {
         "'ask' weighs by scores: use 'steelyard generate'": ("ask", "1 + 1?", *sampling),
-        "'serve' weighs by scores: use 'steelyard generate'": ("serve", *sampling, "--port", 0),
         "needs a server with an embedding model": score,
         "name the embedding model that": (*score, *at),
         "needs all of them: omit --frugal": (*score, *at, "--model", "m", "--frugal", "exact", "--plan", "p.json"),

@@ -135,7 +135,7 @@ def test_ask_votes_by_the_plan_of_a_committee_and_shows_who_said_what(
 def test_from_python_it_is_a_dictionary(three: dict[str, FaultUpstream], tmp_path: Path) -> None:
     urls = {name: server.url for name, server in three.items()}
     made = sy.generate(ask_for(tmp_path, 2), tmp_path / "run", upstream=urls, model=MODELS, n=2)
-    assert (made.wanted, made.held, made.lost) == (12, 12, {})
+    assert (made.requested, made.held, made.lost) == (12, 12, {})
     assert {name: part.done for name, part in made.parts.items()} == {"ant": 4, "bee": 4, "cat": 4}
     asked = sy.ask("3 + 1?", upstream=urls, model=MODELS, n=1)
     assert [vote.source for vote in asked.votes] == ["ant", "bee", "cat"]

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 import steelyard as sy
-from steelyard.sampling.ask.ask import Asked
+from steelyard.sampling.ask.ask import AskResult
 from steelyard.sampling.llm.address import Address
 from tests.upstreams import FaultUpstream
 from tests.waiting import PATIENCE
@@ -43,7 +43,7 @@ class Slow:
 def test_other_work_goes_on_while_it_starts(upstream: FaultUpstream) -> None:
     slow = Slow(upstream.url)
 
-    async def both() -> tuple[Asked, bool]:
+    async def both() -> tuple[AskResult, bool]:
         asking = asyncio.ensure_future(sy.aask("How many?", upstream="local", n=2, key_env="KEY", serve=slow.serve))
         await slow.begun()
         await asyncio.sleep(0)

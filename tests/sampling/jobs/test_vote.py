@@ -115,7 +115,7 @@ def test_how_sure_a_verdict_is_does_not_depend_on_the_batch_it_is_read_in(
     plan = plan_for(tmp_path / "plan.json", "prm", expected=True)
     unread = pl.col("question").is_in(["q03", "q17"]) & (pl.col("sample") > 1)
     table = sy.simulate(40, 8, seed=5).with_columns(pl.concat_list("score").alias("prm")).drop("score")
-    table = table.with_columns(pl.when(~unread).then("prm").alias("prm"), (~unread).alias("prm:asked"))
+    table = table.with_columns(pl.when(~unread).then("prm").alias("prm"), (~unread).alias("prm:scored"))
     whole = sy.vote(table, plan)
     monkeypatch.setattr("steelyard.tables.row_order.BATCH", 16)
     assert sy.vote(table, plan).equals(whole)

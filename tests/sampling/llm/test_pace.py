@@ -125,7 +125,7 @@ def test_the_limit_never_falls_below_one() -> None:
     assert pace.limit == 1
 
 
-def test_nobody_sends_while_the_server_has_asked_for_time() -> None:
+def test_nobody_sends_while_the_server_has_requested_pause_time() -> None:
     async def task() -> None:
         pace = Pace(4)
         before = time.monotonic()
@@ -248,7 +248,7 @@ def test_after_an_outage_the_limit_is_back_within_seconds(most: int) -> None:
     assert clock.now - began < 6
 
 
-def test_a_server_that_pushes_some_back_is_asked_for_little_more_than_it_bears() -> None:
+def test_a_server_that_pushes_some_back_is_requested_pause_little_more_than_it_bears() -> None:
     clock = Clock()
     pace = Pace(64, start=64, clock=clock)
     for _ in range(40):
@@ -264,10 +264,10 @@ def test_a_server_that_asks_for_a_day_is_left_alone_for_the_longest_pause_and_th
         clock = Clock()
         pace = Pace(8, start=8, longest=60.0, clock=clock)
         old = await pace.enter()
-        pace.pushed_back(sent=clock.now, wait=3600.0, asked=86400.0)
-        assert (pace.closed_for, pace.asked_for, pace.pauses) == (60.0, 86400.0, 1)
+        pace.pushed_back(sent=clock.now, wait=3600.0, requested=86400.0)
+        assert (pace.closed_for, pace.requested_pause, pace.pauses) == (60.0, 86400.0, 1)
         waiting = asyncio.create_task(pace.enter(clock.now + 600))
-        pace.pushed_back(sent=clock.now, wait=3600.0, asked=86400.0)
+        pace.pushed_back(sent=clock.now, wait=3600.0, requested=86400.0)
         await asyncio.sleep(0)
         assert pace.pauses == 1
         clock.now += 61
@@ -291,7 +291,7 @@ def test_a_trial_that_is_cancelled_gives_way_to_the_next_request() -> None:
     async def task() -> None:
         clock = Clock()
         pace = Pace(8, start=8, longest=60.0, clock=clock)
-        pace.pushed_back(sent=clock.now, wait=60.0, asked=86400.0)
+        pace.pushed_back(sent=clock.now, wait=60.0, requested=86400.0)
         clock.now += 61
 
         async def hold() -> None:
@@ -318,7 +318,7 @@ def test_those_who_wait_are_put_off_at_once_where_the_server_asks_for_longer_tha
         now = time.monotonic()
         short, long = asyncio.create_task(pace.enter(now + 600)), asyncio.create_task(pace.enter())
         await asyncio.sleep(0)
-        pace.pushed_back(sent=now, wait=3600.0, asked=86400.0)
+        pace.pushed_back(sent=now, wait=3600.0, requested=86400.0)
         with pytest.raises(PutOffError):
             await short
         assert not long.done()

@@ -98,11 +98,18 @@ class _Handler(BaseHTTPRequestHandler):
         vectors = [
             wrong[kind] if kind in wrong and hit else vector(text) for text, hit in zip(texts, meant, strict=True)
         ]
+        if kind == "mean":  # of the other texts
+            others = [entry for entry, hit in zip(vectors, meant, strict=True) if not hit]
+            vectors = [
+                [*map(sum, zip(*others, strict=True))] if hit else entry
+                for entry, hit in zip(vectors, meant, strict=True)
+            ]
         data = [{"index": i, "embedding": entry, "object": "embedding"} for i, entry in enumerate(vectors)]
         if kind == "few":
             data = data[:-1]
         tokens = sum(len(text.split()) for text in texts)
-        return 200, {"data": data[::-1], "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
+        echo = {self.headers["authorization"]: 1} if kind == "echo" else {}
+        return 200, {"data": data[::-1], "usage": {"prompt_tokens": tokens, "total_tokens": tokens} | echo}
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""

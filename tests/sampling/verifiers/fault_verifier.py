@@ -1,9 +1,9 @@
 """A verifier's server that misbehaves on request, in a process of its own, with a ledger of every request.
 
 It speaks vLLM's /pooling for the character tokenizer of plain_tokens.py and chat completions with alternatives for
-P(True), the grades of a judge and its comparisons. Its score of a text depends on the text alone. The model's name says
-what it does: `KIND` or `KIND?WORD`, the latter only when the text holds WORD. It answers as many requests as it is
-allowed to, and holds the others back. The ledger is a file of JSON lines, one a request.
+P(True), the grades of a judge and its comparisons, by quality and by meaning. Its score of a text depends on the text
+alone. The model's name says what it does: `KIND` or `KIND?WORD`, the latter only when the text holds WORD. It answers
+as many requests as it is allowed to, and holds the others back. The ledger is a file of JSON lines, one a request.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -71,20 +72,36 @@ def preference(a: str, b: str) -> float:
     return 1 / (1 + math.exp(4 * (share(b) - share(a))))
 
 
+def same(a: str, b: str) -> float:
+    """The probability that a and b mean the same: their last numbers are equal. It depends on the order."""
+    last = [re.findall(r"\d+", text)[-1:] for text in (a, b)]
+    return (0.9 if last[0] == last[1] else 0.05) + 0.05 * share(a + b)
+
+
 def judged(text: str, kind: str) -> Any:
-    """A grade of 9 or 0, or a preference for A or B, by the share of each response; `first` prefers the first shown."""
+    """A grade of 9 or 0, or a preference for A or B, by the share of each response; `first` prefers the first shown.
+
+    Yes or No by the meanings of two responses; without log-probabilities the likelier word.
+    """
     parts = text.split(text.split("between two lines that read ")[1][:24] + "\n")
     if "Reply with one digit" in text:
         words, good = ("9", "0"), share(parts[3])
+    elif "Yes or No" in text:
+        words, good = ("Yes", "No"), same(parts[3], parts[5])
     else:
         words, good = ("A", "B"), preference(parts[3], parts[5])
     good = {"first": 0.9, "even": 0.5, "nearly": 0.503}.get(kind, good)
     alternatives = [{"token": words[0], "logprob": math.log(good)}, {"token": words[1], "logprob": math.log(1 - good)}]
     if kind == "neither":
         alternatives = [{"token": "Both", "logprob": 0.0}]
-    logprobs = None if kind == "no-logprobs" else {"content": [{"token": words[0], "top_logprobs": alternatives}]}
+    if kind == "unlikely":
+        alternatives = [{"token": "The", "logprob": -0.1}, {"token": "Yes", "logprob": -3.0}]
+    plain = kind in ("no-logprobs", "refuses-logprobs", "chatty")
+    logprobs = None if plain else {"content": [{"token": words[0], "top_logprobs": alternatives}]}
     usage = {"prompt_tokens": len(text), "completion_tokens": 1}
-    return {"choices": [{"index": 0, "message": {"content": words[0]}, "logprobs": logprobs}], "usage": usage}
+    word = words[0] if good >= 0.5 else words[1]
+    content = "No idea what" if kind == "chatty" and "the 3." in text else f"**{word}**."
+    return {"choices": [{"index": 0, "message": {"content": content}, "logprobs": logprobs}], "usage": usage}
 
 
 def chatted(body: dict[str, Any], kind: str) -> Any:
@@ -123,6 +140,8 @@ def answer(path: str, body: dict[str, Any], key: str = "") -> tuple[int, Any]:
         kind = "good"
     if kind == "old" and "use_activation" in body:
         return 400, {"error": {"message": "unknown field use_activation"}}
+    if kind == "refuses-logprobs" and "logprobs" in body:
+        return 400, {"error": {"message": "unknown field logprobs"}}
     if kind.startswith("echo"):
         return echoed(body, kind, key)
     again = json.dumps(body)

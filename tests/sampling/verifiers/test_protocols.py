@@ -28,7 +28,8 @@ from tests.sampling.verifiers.plain_tokens import TAGS, PlainTokens
 
 GOLDEN = Path(__file__).parent / "golden"
 QUESTION = "What is 1 + 1?"
-SHOWN = {"judge-pairwise": ["1 + 1 = 2.\n\nThe answer is 2.", "It is 3."]}  # two responses
+TWO = ["1 + 1 = 2.\n\nThe answer is 2.", "It is 3."]  # responses
+SHOWN = {"judge-pairwise": TWO, "same-meaning": TWO}
 STEPS = ["Add them.\nThat is a sum.", "So it is 2."]
 TOKEN = {protocol.verifiers[0].name: protocol for protocol in all_protocols() if isinstance(protocol, TokenProtocol)}
 CHAT = {protocol.verifiers[0].name: protocol for protocol in all_protocols() if isinstance(protocol, ChatProtocol)}
@@ -51,7 +52,7 @@ def test_there_is_every_verifier_of_the_paper_and_more() -> None:
     expected = {
         "qwen-prm", "qwen-prm800k", "skywork-1.5b", "skywork-7b", "rlhflow-mistral", "rlhflow-deepseek",
         "math-shepherd", "versaprm", "p-true", "logprob", "judge", "judge-pairwise",
-        "embeddings",
+        "embeddings", "same-meaning",
     }  # fmt: skip
     assert set(verifier_names()) == expected
     assert find_verifier("Qwen/Qwen2.5-Math-PRM-7B")[1].name == "qwen-prm"
@@ -205,8 +206,8 @@ def test_no_text_closes_the_lines_of_a_chat_verifier(name: str, question: str, s
     (message,) = CHAT[name].render(question, [solution, solution])
     content = message["content"]
     mark = content.split("each between two lines that read ")[1][:24]
-    assert content.count(mark) == (7 if name == "judge-pairwise" else 5)
-    assert content.endswith(("True or False.", "one digit.", "A or B."))
+    assert content.count(mark) == (7 if name in SHOWN else 5)
+    assert content.endswith(("True or False.", "one digit.", "A or B.", "Yes or No."))
 
 
 def test_p_true_is_read_from_the_alternatives() -> None:
@@ -228,7 +229,7 @@ def test_log_probability_is_the_mean_of_the_tokens_as_a_probability() -> None:
 def test_every_protocol_can_be_listed_and_says_how_it_is_asked() -> None:
     for protocol in all_protocols():
         assert isinstance(protocol, TokenProtocol | ChatProtocol | EmbeddingProtocol | RecordedProtocol)
-        assert protocol.what
+        assert protocol.description
         assert all(verifier.split in SPLITS for verifier in protocol.verifiers)
 
 

@@ -14,7 +14,7 @@ from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.protocol import ChatProtocol, TokenProtocol
 from steelyard.sampling.verifiers.protocols import p_true
-from steelyard.sampling.verifiers.runners.chat_server import Asked
+from steelyard.sampling.verifiers.runners.chat_server import ChatServer
 from steelyard.sampling.verifiers.runners.vllm import Served
 from steelyard.sampling.verifiers.scored_items import Item, Scores
 from tests.sampling.llm.http_servers import Server
@@ -36,7 +36,7 @@ async def served(url: str, name: str, items: list[Item]) -> tuple[dict[int, Scor
     assert isinstance(protocol, TokenProtocol)
     runner = await Served.connect(protocol, PlainTokens(), Address(f"{url}/v1"))
     try:
-        return {id(item): result async for item, result in runner.score(iter(items))}, runner.found
+        return {id(item): result async for item, result in runner.score(iter(items))}, runner.detected
     finally:
         await runner.close()
 
@@ -145,7 +145,7 @@ def test_a_server_that_asks_for_a_day_is_not_waited_for_where_the_pace_has_a_lon
 
 
 async def asked(url: str, model: str, items: list[Item]) -> list[Scores | str]:
-    runner = await Asked.connect(p_true.PROTOCOL, Address(f"{url}/v1"), model)
+    runner = await ChatServer.connect(p_true.PROTOCOL, Address(f"{url}/v1"), model)
     try:
         found = {id(item): result async for item, result in runner.score(iter(items))}
         return [found[id(item)] for item in items]

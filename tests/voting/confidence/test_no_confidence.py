@@ -91,7 +91,7 @@ def test_a_vote_made_by_hand_controls_no_risk() -> None:
 
 def test_a_ballot_by_majority_has_a_share_and_no_confidence() -> None:
     with sy.Ballot(sy.MajorityVote()) as ballot:
-        assert ballot.standing.confidence is None
+        assert ballot.state.confidence is None
         for _ in range(4):
             stands = ballot.add("7")
     assert (stands.confidence, stands.share, stands.votes) == (None, 1.0, 4)

@@ -30,8 +30,8 @@ def test_the_likelihood_is_that_of_a_softmax_and_its_slopes_are_its_differences(
         rows = range(some.starts[q], some.starts[q + 1])
         u = dict[int, float]()
         for i in rows:
-            adds = theta[votes.voice[i]] * votes.unit[i]
-            adds += theta[3 + votes.voice[i]] * votes.evidence[i] if scored else 0.0
+            adds = theta[votes.voter[i]] * votes.unit[i]
+            adds += theta[3 + votes.voter[i]] * votes.evidence[i] if scored else 0.0
             u[int(some.answer[i])] = u.get(int(some.answer[i]), 0.0) + adds
         right = {int(some.answer[i]) for i in rows if some.correct[i]}
         if right:

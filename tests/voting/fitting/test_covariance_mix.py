@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.voting.fitting.covariance_mix import covariance_mix
+from steelyard.foundation.errors import SteelyardNote
+from steelyard.voting.fitting.covariance_mix import covariance_mix, loadings
+from steelyard.voting.fitting.mixing import Columns, several_scores
 from steelyard.voting.pools.scores import expit
 from tests.running import steelyard
 
@@ -39,11 +41,53 @@ def accuracy(vote: sy.Method, test: sy.LabelledPool) -> float:
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_the_loadings_are_found_without_labels(missing: float) -> None:
-    mix = covariance_mix(pool(questions=2000, missing=missing).unlabelled())
-    found = mix.coefficient / 2  # a / (1 - a^2)
-    a = (np.sqrt(1 + 4 * found**2) - 1) / np.maximum(2 * found, 1e-9)
-    assert a == pytest.approx(LOADINGS, abs=0.06)
+def test_the_loadings_are_estimated_without_labels(missing: float) -> None:
+    table = pool(questions=2000, missing=missing).unlabelled()
+    columns = Columns.of(several_scores(table), ranked=False)
+    a, _ = loadings(columns.x, table.spread(np.arange(table.n_questions)))
+    assert a == pytest.approx(LOADINGS, abs=0.06 if not missing else 0.08)
+
+
+def test_no_total_is_so_steep_that_scores_tie() -> None:
+    """Twenty verifiers that agree would have log-odds beyond what a score can express."""
+    rng = np.random.default_rng(0)
+    quality = rng.normal(size=4000)
+    parts = {f"v{i:02}": expit(2 * (quality + 0.3 * rng.normal(size=4000))) for i in range(20)}
+    made = sy.Pool.from_arrays(question=np.arange(4000) // 8, answer=np.arange(4000) % 8).with_parts(parts)
+    mixed = covariance_mix(made).apply(made).known_scores
+    assert len(np.unique(mixed)) > 3990
+    assert 0.85 < np.mean(mixed < 0.5) < 0.95
+
+
+def test_reducers_of_one_verifier_count_as_one() -> None:
+    rng = np.random.default_rng(0)
+    values = scored(300).select("v0", "v1", "v2").to_numpy()
+    steps = {f"prm:{name}": np.clip(values[:, 0] + rng.normal(0, 1e-6, len(values)), 0, 1) for name in ("last", "min")}
+    ids = np.repeat(np.arange(300), 8)
+    plain = sy.Pool.from_arrays(question=ids, answer=np.arange(2400) % 8)
+    once = covariance_mix(plain.with_parts({"prm:last": values[:, 0], "v1": values[:, 1], "v2": values[:, 2]}))
+    twice = covariance_mix(plain.with_parts({**steps, "v1": values[:, 1], "v2": values[:, 2]}))
+    assert twice.coefficient[:2].sum() == pytest.approx(once.coefficient[0], rel=0.01)
+    assert twice.coefficient[2:] == pytest.approx(once.coefficient[1:], rel=0.01)
+
+
+def test_fit_says_in_one_line_how_much_the_verifiers_agree() -> None:
+    with pytest.warns(
+        SteelyardNote, match=r"two halves of the scores choose the same answer for \d+% of the questions"
+    ):
+        sy.VanillaVote(mix="covariance").fit(pool().unlabelled())
+
+
+@pytest.mark.parametrize("mix", ["mean", "covariance"])
+def test_any_increasing_transformation_changes_nothing_in_a_plan_of_ranks(mix: str, tmp_path: Path) -> None:
+    base = scored(100).with_columns(v0=20 * pl.col("v0") - 5)
+    other = base.with_columns(v0=pl.col("v0").exp(), v1=pl.col("v1") ** 3 - 4, v3=pl.col("v3").log())
+    totals = []
+    for table in (base, other):
+        read = sy.read(table.drop("correct"), score="v0+v1+v2+v3", answers="exact")
+        sy.VanillaVote(mix=mix).fit(read).save(tmp_path / "plan.json", overwrite=True)
+        totals.append(sy.load(tmp_path / "plan.json").predict(read).total.tobytes())
+    assert totals[0] == totals[1]
 
 
 def test_it_beats_the_mean_of_the_logits_and_reads_no_labels() -> None:

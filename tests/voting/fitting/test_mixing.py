@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.evaluation.random_subsets import answers_correctly
-from steelyard.voting.fitting.mixing import Mix, WithinQuestionLogit
+from steelyard.voting.fitting.mixing import Mix
+from steelyard.voting.fitting.within_question_logit import WithinQuestionLogit
 from steelyard.voting.pools.scores import mean_score
 from steelyard.voting.score_weights import clipped_logit
 from tests.building import Labelled, labelled, pools

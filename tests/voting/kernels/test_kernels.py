@@ -18,6 +18,7 @@ from steelyard.voting.fitting.llm_reliability import question_ratio
 from steelyard.voting.fitting.offset_curve import intervals, lines
 from steelyard.voting.fitting.offset_rules import likelihood_with_slope
 from steelyard.voting.pools.similarity import Similarity
+from steelyard.voting.question_weights import ScoreRanks
 from steelyard.voting.stopping.stopping_rule import prefix_votes
 from steelyard.voting.tally import smoothed, tally
 from tests.building import Labelled
@@ -63,7 +64,8 @@ def _everything(pool: Labelled) -> list[Any]:
     faint = np.where(np.arange(pool.n_responses) % 3, pool.known_scores, 1e-12)
     scored = (pool, replace(pool, scores=np.nan_to_num(faint)), replace(tiny, scores=tiny.known_scores * 2.0**-20))
     drawn = [count_by_adding(_voters(sizes), p, sizes, keys, 3) for p in scored]
-    verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority")]
+    verdicts = [sy.method_class(name)().fit(pool).predict(pool) for name in ("best-of-n", "majority", "borda", "mob")]
+    ranks = ScoreRanks.of(sy.Pool.from_arrays(question=np.zeros(len(z)), answer=pool.answer, scores=pool.scores))
     alike = with_random_similarity(pool, 0)
     equal = replace(pool, similarity=Similarity.of_equal_answers(pool.width), scores=pool.known_scores.round())
     similar = [tally(each, weights) for each in (alike, equal) for weights in (z, np.ones(len(z)), z * 1e-12)]
@@ -80,7 +82,7 @@ def _everything(pool: Labelled) -> list[Any]:
         lines(tiny, z, tiny.known_scores).merit, shuffled.answer, shuffled.scores,
         *drawn, pass_at_n(pool, sizes), best_of_n(replace(pool, scores=pool.known_scores.round(1)), sizes),
         *(v.code for v in verdicts), *(v.margin for v in verdicts), prefix_votes(sy.MajorityVote(), pool).rival,
-        likelihood_with_slope(found),
+        likelihood_with_slope(found), ranks.below, ranks.upto,
     ]  # fmt: skip
 
 

@@ -25,7 +25,10 @@ pytestmark = pytest.mark.skipif("NUDGE" in os.environ, reason="compiled loops ar
 
 SCORE = st.one_of(st.none(), st.floats(0, 1), st.sampled_from([0.0, 1.0, 0.5, 1e-9, 1 - 1e-9]))
 ENTRIES = st.lists(st.tuples(st.integers(-1, 4), SCORE), min_size=1, max_size=12)
-METHODS = ("majority", "vanilla", "best-of-n", "linear", "logit", "platt", "kde", "calibrated")
+METHODS = (
+    "majority", "vanilla", "best-of-n", "linear", "logit", "platt", "kde", "calibrated", "best-of-majority", "borda",
+    "cisc", "filtered", "mob", "soft-self-consistency",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

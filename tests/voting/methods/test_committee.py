@@ -90,7 +90,7 @@ def test_copies_share_the_weight_of_one_and_that_is_said(kind: Any) -> None:
 def test_a_copy_is_found_with_few_labels_too() -> None:
     with pytest.warns(sy.SteelyardWarning, match="bee, wasp give the same answer even where they are wrong"):
         both = sy.CommitteeVote().fit(pool(questions=36, seed=2, copies={"wasp": "bee"}))
-    assert both.voices_["wasp"] == both.voices_["bee"]
+    assert both.voters_["wasp"] == both.voters_["bee"]
     alone = sy.CommitteeVote().fit(pool(questions=36, seed=2))
     assert accuracy(both, pool(questions=400, seed=12, copies={"wasp": "bee"})) == accuracy(
         alone, pool(questions=400, seed=12)
@@ -186,8 +186,8 @@ def test_a_plan_names_its_sources_and_votes_as_before(fitted: sy.CommitteeVote, 
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (("weights_", "ant"), "inf"), (("weights_", "ant"), 1e9), (("weights_", "ant"), True), (("voices_", "ant"), 7),
-        (("voices_", "ant"), 0.5), (("slopes_", "bee"), -1), (("centres_", "bee"), 99), (("weights_", "new"), 1.0),
+        (("weights_", "ant"), "inf"), (("weights_", "ant"), 1e9), (("weights_", "ant"), True), (("voters_", "ant"), 7),
+        (("voters_", "ant"), 0.5), (("slopes_", "bee"), -1), (("centres_", "bee"), 99), (("weights_", "new"), 1.0),
     ],
 )  # fmt: skip
 def test_a_damaged_committee_is_refused(fitted: sy.CommitteeVote, tmp_path: Path, place: Any, value: Any) -> None:

@@ -39,7 +39,7 @@ def test_a_clique_of_copies_does_not_take_over() -> None:
 def test_good_sources_that_agree_because_they_are_correct_are_no_copies() -> None:
     good = pool(committee({"ant": 0.97, "bee": 0.97, "cat": 0.96, "dog": 0.6}, 300, seed=5))
     vote = sy.ConsensusVote().fit(good)
-    assert len(set(vote.voices_.values())) == 4
+    assert len(set(vote.voters_.values())) == 4
 
 
 def test_sources_that_all_guess_leave_the_majority() -> None:

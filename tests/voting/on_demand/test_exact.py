@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import steelyard as sy
 from steelyard.voting.on_demand import asking_names, asking_rule
 from steelyard.voting.on_demand.base_rule import replay
-from steelyard.voting.on_demand.readings import readings, texts_asked
+from steelyard.voting.on_demand.readings import readings, texts_scored
 
 VARIANTS = {
     "calibrated": {},
@@ -78,10 +78,10 @@ def test_the_verdict_is_that_of_all_scores_for_any_coefficients(pool: sy.Pool, t
 def test_scores_that_were_not_asked_could_have_been_any(name: str, pool: sy.Pool, other: int) -> None:
     vote = fitted(name)
     seen = replay(asking_rule("exact"), vote, pool)
-    if seen.asked is None or pool.text is not None:
+    if seen.scored is None or pool.text is not None:
         return
     rng = np.random.default_rng(other)
-    scores = np.where(seen.asked, pool.known_scores, rng.choice([0.0, 0.3, 1.0, np.nan], pool.n_responses))
+    scores = np.where(seen.scored, pool.known_scores, rng.choice([0.0, 0.3, 1.0, np.nan], pool.n_responses))
     assert (vote.predict(replace(pool, scores=scores)).code == vote.predict(pool).code).all()
 
 
@@ -89,19 +89,19 @@ def test_unanimous_questions_need_no_verifier_and_close_ones_do() -> None:
     pool = sy.Pool.from_arrays(
         question=[0, 0, 0, 1, 1, 1], answer=[4, 4, 4, 4, 4, 9], scores=[0.1, 0.2, 0.3, 0.1, 0.2, 0.9]
     )
-    assert texts_asked(replay(asking_rule("exact"), sy.VanillaVote(), pool)).tolist() == [0, 3]
+    assert texts_scored(replay(asking_rule("exact"), sy.VanillaVote(), pool)).tolist() == [0, 3]
 
 
 def test_a_text_is_read_once_however_often_it_was_sampled() -> None:
     pool = sy.Pool.from_arrays(question=[0] * 5, answer=[4, 4, 4, 9, 9], scores=[0.5, 0.5, 0.5, 0.6, 0.6])
     twice = replace(pool, text=np.array([7, 7, 7, 8, 8]))
     assert readings(twice).count.tolist() == [1, 1]
-    assert texts_asked(replay(asking_rule("exact"), sy.VanillaVote(), twice)).sum() <= 2
+    assert texts_scored(replay(asking_rule("exact"), sy.VanillaVote(), twice)).sum() <= 2
 
 
 def test_a_copy_of_a_text_that_was_asked_has_its_score() -> None:
     pool = sy.Pool.from_arrays(question=[0] * 4, answer=[4, 4, 9, 9], scores=[0.2, 0.2, 0.6, 0.6])
-    half = replace(pool, text=np.array([1, 1, 2, 2])).only_asked(np.array([True, False, False, True]))
+    half = replace(pool, text=np.array([1, 1, 2, 2])).only_scored(np.array([True, False, False, True]))
     assert sy.VanillaVote().weights(half).tolist() == [0.2, 0.2, 0.6, 0.6]
 
 
@@ -130,21 +130,21 @@ def test_a_method_of_ones_own_does_not_inherit_the_bounds_of_another() -> None:
 
 def test_a_pool_with_everything_asked_is_the_pool_of_before() -> None:
     pool = sy.read_labelled(sy.simulate(20, 8, seed=3))
-    assert pool.asked is None
-    assert pool.only_asked(np.ones(pool.n_responses, bool)).scores is pool.scores
+    assert pool.scored is None
+    assert pool.only_scored(np.ones(pool.n_responses, bool)).scores is pool.scores
     vote = fitted("calibrated")
-    assert (vote.weigh(pool) == vote.weigh(pool.only_asked(np.ones(pool.n_responses, bool)))).all()
+    assert (vote.weigh(pool) == vote.weigh(pool.only_scored(np.ones(pool.n_responses, bool)))).all()
 
 
 def test_the_walk_looks_at_nothing_it_has_not_asked() -> None:
     pool = sy.read_labelled(sy.simulate(30, 8, seed=4))
     vote = fitted("logit")
     seen = replay(asking_rule("exact"), vote, pool)
-    assert seen.asked is not None
-    hidden = replace(pool, scores=np.where(seen.asked, pool.known_scores, 0.5))
+    assert seen.scored is not None
+    hidden = replace(pool, scores=np.where(seen.scored, pool.known_scores, 0.5))
     again = replay(asking_rule("exact"), vote, hidden)
-    assert again.asked is not None
-    assert again.asked.tolist() == seen.asked.tolist()
+    assert again.scored is not None
+    assert again.scored.tolist() == seen.scored.tolist()
 
 
 def test_both_rules_are_found() -> None:

@@ -15,7 +15,7 @@ from steelyard.evaluation.scores_on_demand import evaluate_frugal, learn_asking
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.asking import Filling
 from steelyard.voting.on_demand.base_rule import replay
-from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.on_demand.readings import texts_scored
 from tests.running import steelyard
 from tests.scored_committees import scored_pool
 
@@ -51,7 +51,7 @@ def test_a_higher_price_asks_for_no_more() -> None:
     cal, test = parts()
     vote = sy.CalibratedVote().fit(cal)
     shares = [
-        texts_asked(replay(asking_rule("expected"), learn_asking(vote, cal, price=price), test)).sum()
+        texts_scored(replay(asking_rule("expected"), learn_asking(vote, cal, price=price), test)).sum()
         for price in (0.0, 0.01, 1.0)
     ]
     assert shares[0] >= shares[1] >= shares[2] == 0
@@ -63,9 +63,9 @@ def test_a_plan_keeps_what_was_learned_bit_for_bit(tmp_path: Path) -> None:
     assert again.asking_ == learned().asking_
     seen = replay(asking_rule("expected"), again, parts()[1])
     mine = replay(asking_rule("expected"), learned(), parts()[1])
-    assert seen.asked is not None
-    assert mine.asked is not None
-    assert seen.asked.tolist() == mine.asked.tolist()
+    assert seen.scored is not None
+    assert mine.scored is not None
+    assert seen.scored.tolist() == mine.scored.tolist()
     assert again.predict(seen).confidence.tolist() == learned().predict(mine).confidence.tolist()
 
 
@@ -91,12 +91,12 @@ def test_a_damaged_plan_is_refused(tmp_path: Path, damage: dict[str, object]) ->
 def test_the_walk_goes_on_from_where_it_was_stopped() -> None:
     pool, vote, rule = parts()[1].unlabelled(), learned(), asking_rule("expected")
     whole = replay(rule, vote, pool)
-    none = pool.only_asked(np.zeros(pool.n_responses, bool))
+    none = pool.only_scored(np.zeros(pool.n_responses, bool))
     first = rule.next(vote, none)
-    second = rule.next(vote, pool.only_asked(first))
-    assert whole.asked is not None
-    assert not (first & ~whole.asked).any()
-    assert not (second & ~whole.asked).any()
+    second = rule.next(vote, pool.only_scored(first))
+    assert whole.scored is not None
+    assert not (first & ~whole.scored).any()
+    assert not (second & ~whole.scored).any()
 
 
 def test_a_refit_forgets_what_was_learned_of_asking() -> None:
@@ -107,16 +107,16 @@ def test_a_refit_forgets_what_was_learned_of_asking() -> None:
 
 def test_the_filled_scores_of_an_answer_lie_around_those_asked() -> None:
     pool = sy.Pool.from_arrays(question=[0] * 6, answer=[1, 1, 1, 2, 2, 2], scores=[0.9, 0.9, 0.9, 0.1, 0.1, 0.1])
-    seen = pool.only_asked(np.array([True, True, False, True, True, False]))
+    seen = pool.only_scored(np.array([True, True, False, True, True, False]))
     filled = Filling(between=4.0, within=0.1).apply(seen)
-    assert filled.asked is None
+    assert filled.scored is None
     assert filled.known_scores[2] > 0.8 > 0.2 > filled.known_scores[5]
     assert filled.known_scores[[0, 1, 3, 4]].tolist() == [0.9, 0.9, 0.1, 0.1]
 
 
 def test_a_missing_score_is_not_one_that_was_not_asked() -> None:
     pool = sy.Pool.from_arrays(question=[0] * 4, answer=[1, 1, 2, 2], scores=[0.9, np.nan, 0.1, 0.2])
-    seen = pool.only_asked(np.array([True, True, True, False]))
+    seen = pool.only_scored(np.array([True, True, True, False]))
     filled = Filling().apply(seen).known_scores
     assert np.isnan(filled).tolist() == [False, True, False, False]
 
@@ -212,7 +212,7 @@ def test_responses_of_sources_whose_scores_change_nothing_are_not_asked() -> Non
     quiet = replace(pool, scores=np.where(pool.source == 0, np.nan, pool.known_scores))
     vote = sy.CommitteeVote().fit(quiet)
     assert (vote.slopes_["ant"], vote.slopes_["bee"] > 0) == (0, True)
-    asked = replay(asking_rule("expected"), learn_asking(vote, quiet, price=0.0001), pool.unlabelled()).asked
+    asked = replay(asking_rule("expected"), learn_asking(vote, quiet, price=0.0001), pool.unlabelled()).scored
     assert asked is not None
     assert asked.any()
     assert not asked[pool.source == 0].any()

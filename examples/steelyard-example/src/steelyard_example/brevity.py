@@ -22,7 +22,7 @@ def read(sample: Mapping[str, Any]) -> list[float] | None:
 
 
 PROTOCOL = RecordedProtocol(
-    what="exp(-tokens / 1000) of a response; asks nobody",
+    description="exp(-tokens / 1000) of a response; asks nobody",
     verifiers=(Verifier("brevity", "", "whole"),),
     read=read,
     missing="the run recorded no number of tokens",

@@ -15,7 +15,7 @@ class Survey(Layout):
 
     name = "survey"  # what the user types, and the name of the entry point
     title = "survey"
-    about = "steelyard-example, JSON lines: asked, heard (one response each), truth as gold"
+    description = "steelyard-example, JSON lines: asked, heard (one response each), truth as gold"
 
     def recognises(self, opened: Opened) -> bool:
         """Whether the first line is one of a survey."""

@@ -32,7 +32,7 @@ class Cosine(Similarity):
         numbers: dict[str, int] = {}
         codes = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)
         similarities = (codes[:, None] == codes).astype(np.float64)
-        parsed = [_vector(text) for text in texts]
+        parsed = [vector_of(text) for text in texts]
         rows = [i for i, vector in enumerate(parsed) if vector is not None]
         vectors = [vector for vector in parsed if vector is not None]
         lengths = sorted({len(vector) for vector in vectors})
@@ -42,20 +42,20 @@ class Cosine(Similarity):
                 "the same model"
             )
         if vectors:
-            similarities[np.ix_(rows, rows)] = _cosines(np.array(vectors, np.float64))
+            similarities[np.ix_(rows, rows)] = cosines(np.array(vectors, np.float64))
         return np.asarray(similarities, np.float32)
 
 
-def _cosines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def cosines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """The cosines of all pairs of rows, at least 0. Sums of 65,536 products of 16-bit integers are below 2^53."""
     products = vectors @ vectors.T
     norms = np.sqrt(products.diagonal())
-    cosines = np.clip(products / (norms[:, None] * norms), 0, 1)
-    np.fill_diagonal(cosines, 1)
-    return np.asarray(cosines, np.float64)
+    similarities = np.clip(products / (norms[:, None] * norms), 0, 1)
+    np.fill_diagonal(similarities, 1)
+    return np.asarray(similarities, np.float64)
 
 
-def _vector(text: str) -> Vector | None:
+def vector_of(text: str) -> Vector | None:
     """The vector in a text; None if there is none."""
     if text.startswith("["):
         with suppress(ValueError, RecursionError):

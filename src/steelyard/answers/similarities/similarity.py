@@ -105,7 +105,7 @@ def similarities() -> dict[str, str]:
     """Return what each similarity compares, by the NAME that `answers="free:NAME"` takes.
 
     >>> list(similarities())
-    ['characters', 'column', 'cosine', 'json', 'tokens']
+    ['characters', 'column', 'cosine', 'json', 'judged', 'tokens']
     """
     return {name: registry().get(name).summary for name in registry().names}
 
@@ -144,7 +144,7 @@ def similarity_blocks(
         return blocks, offsets
     for q, (start, end) in enumerate(pairwise(starts.tolist())):
         matrix = similarity.matrix(texts[start:end], None if prompts is None else prompts[q])
-        blocks[offsets[q] : ends[q]] = _checked(similarity.name, matrix, end - start).ravel()
+        blocks[offsets[q] : ends[q]] = checked_matrix(similarity.name, matrix, end - start).ravel()
     return blocks, offsets
 
 
@@ -197,7 +197,7 @@ def number_features(
     )
 
 
-def _checked(name: str, matrix: NDArray[np.float32], n: int) -> NDArray[np.float32]:
+def checked_matrix(name: str, matrix: NDArray[np.float32], n: int) -> NDArray[np.float32]:
     """Check and round a matrix, which may come from another package."""
     from steelyard.voting.kernels.overlaps import STEPS
 

@@ -46,7 +46,7 @@ def _prompt_words(prompt: str) -> frozenset[str]:
     >>> sorted(_prompt_words("Which is larger, Paris or Rome?"))
     ['is', 'larger', 'or', 'which']
     """
-    said = words(prompt)
-    places = [i for i, word in enumerate(said) if word == "or"]
-    offered = {word for i in places for word in said[max(0, i - NEAR) : i + NEAR + 1]}
-    return frozenset(said) - (offered - STOP_WORDS)
+    prompt_words = words(prompt)
+    places = [i for i, word in enumerate(prompt_words) if word == "or"]
+    offered = {word for i in places for word in prompt_words[max(0, i - NEAR) : i + NEAR + 1]}
+    return frozenset(prompt_words) - (offered - STOP_WORDS)

@@ -36,8 +36,8 @@ def look(engine: str, folder: Path) -> list[Finding]:
             with chosen.connected() as ray:
                 findings += _cluster(ray, folder)
         except SteelyardError as error:
-            what, _, fix = str(error).partition(": ")
-            findings.append(Finding("ray", BAD, what, fix))
+            problem, _, fix = str(error).partition(": ")
+            findings.append(Finding("ray", BAD, problem, fix))
     elif isinstance(chosen, ProcessEngine):
         findings.append(Finding("engine", GOOD, f"{chosen.workers} processes of this machine"))
     return findings
@@ -49,8 +49,8 @@ def _storage(folder: Path) -> Finding:
     try:
         check_storage(there)
     except SteelyardError as error:
-        what, _, fix = str(error).rpartition(": ")
-        return Finding("folder", BAD, what, fix)
+        problem, _, fix = str(error).rpartition(": ")
+        return Finding("folder", BAD, problem, fix)
     return Finding("folder", GOOD, f"{there.resolve()}: renaming a folder is atomic, and a lock is exclusive")
 
 
@@ -58,12 +58,12 @@ def _cluster(ray: Any, folder: Path) -> Iterator[Finding]:
     nodes = [node for node in ray.nodes() if node["Alive"]]
     resources = ray.cluster_resources()
     there_are = ((len(nodes), "node"), *((resources.get(name, 0), name) for name in ("CPU", "GPU")))
-    yield Finding("ray", GOOD, ", ".join([f"Ray {ray.__version__}", *(counted(*each) for each in there_are)]))
+    yield Finding("ray", GOOD, ", ".join([f"Ray {ray.__version__}", *(counted(*amount) for amount in there_are)]))
     there = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.is_dir())
     mark = f".doctor-{uuid.uuid4().hex}"
-    said = _asked(ray, nodes, str(there / mark))
+    replies = _probe_nodes(ray, nodes, str(there / mark))
     try:
-        for node, answer in zip(nodes, said, strict=True):
+        for node, answer in zip(nodes, replies, strict=True):
             yield from _node(node, answer, there, f"{mark}-{node['NodeID']}", ray.__version__)
     finally:
         for path in there.glob(f"{mark}*"):
@@ -71,7 +71,7 @@ def _cluster(ray: Any, folder: Path) -> Iterator[Finding]:
     yield _ports(nodes)
 
 
-def _asked(ray: Any, nodes: list[dict[str, Any]], mark: str) -> list[dict[str, Any] | str]:
+def _probe_nodes(ray: Any, nodes: list[dict[str, Any]], mark: str) -> list[dict[str, Any] | str]:
     """What every node says of itself, or why it says nothing."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -79,16 +79,16 @@ def _asked(ray: Any, nodes: list[dict[str, Any]], mark: str) -> list[dict[str, A
     under_way = []
     for node in nodes:
         there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        asked = probe.options(num_cpus=0, max_retries=0, scheduling_strategy=there)
-        under_way.append(asked.remote(f"{mark}-{node['NodeID']}"))
+        node_probe = probe.options(num_cpus=0, max_retries=0, scheduling_strategy=there)
+        under_way.append(node_probe.remote(f"{mark}-{node['NodeID']}"))
     ready, _ = ray.wait(under_way, num_returns=len(under_way), timeout=PATIENCE)
-    said: list[dict[str, Any] | str] = []
-    for each in under_way:
+    replies: list[dict[str, Any] | str] = []
+    for task in under_way:
         try:
-            said.append(ray.get(each) if each in ready else f"it did not answer within {PATIENCE:.0f} s")
+            replies.append(ray.get(task) if task in ready else f"it did not answer within {PATIENCE:.0f} s")
         except ray.exceptions.RayError as error:
-            said.append(" ".join(str(error).split())[-200:])
-    return said
+            replies.append(" ".join(str(error).split())[-200:])
+    return replies
 
 
 def _node(
@@ -99,12 +99,12 @@ def _node(
     if isinstance(answer, str):
         yield Finding("node", BAD, f"{where}: {answer}", "check 'ray status', and restart the node")
         return
-    wanted = {"steelyard": __version__, "python": platform.python_version(), "ray": ray_version}
-    known = {name: str(answer[name] or "is not there") for name in wanted}
-    other = [f"{name} {known[name]}" for name, here in wanted.items() if not _alike(name, known[name], here)]
-    same = ", ".join(f"{name} {answer[name]}" for name in wanted)
+    expected = {"steelyard": __version__, "python": platform.python_version(), "ray": ray_version}
+    versions = {name: str(answer[name] or "is not there") for name in expected}
+    other = [f"{name} {versions[name]}" for name, here in expected.items() if not _alike(name, versions[name], here)]
+    same = ", ".join(f"{name} {answer[name]}" for name in expected)
     if other:
-        fix = f"install the same as here: {', '.join(f'{name} {value}' for name, value in wanted.items())}"
+        fix = f"install the same as here: {', '.join(f'{name} {value}' for name, value in expected.items())}"
         yield Finding("node", BAD, f"{where}: {', '.join(other)}", fix)
     else:
         yield Finding("node", GOOD, f"{where}: {same}, {counted(node['Resources'].get('CPU', 0), 'CPU')}")
@@ -160,23 +160,23 @@ def _probe() -> Any:
         import shutil
         import subprocess
 
-        found: dict[str, Any] = {"python": platform.python_version(), "gpus": [], "wrong": ""}
+        report: dict[str, Any] = {"python": platform.python_version(), "gpus": [], "wrong": ""}
         for name in ("steelyard", "ray"):
             try:
-                found[name] = __import__(name).__version__
+                report[name] = __import__(name).__version__
             except ImportError:
-                found[name] = None
+                report[name] = None
         smi = shutil.which("nvidia-smi")
         if smi:
-            said = subprocess.run([smi, "-L"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
-            found["gpus"] = [line.split(": ", 1)[-1].split(" (")[0] for line in said.stdout.splitlines() if line]
+            listing = subprocess.run([smi, "-L"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+            report["gpus"] = [line.split(": ", 1)[-1].split(" (")[0] for line in listing.stdout.splitlines() if line]
         try:
             handle = os.open(f"{mark}.new", os.O_RDWR | os.O_CREAT, 0o666)
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.close(handle)
             os.rename(f"{mark}.new", mark)
         except OSError as error:
-            found["wrong"] = str(error.strerror or error)
-        return found
+            report["wrong"] = str(error.strerror or error)
+        return report
 
     return probe

@@ -47,17 +47,19 @@ async def adoctor(
     several = upstream is not None and bool(names_of(upstream))
     upstreams = read_upstreams(upstream, model, key_env, n=1) if several and upstream is not None else ()
     usual = key_env if isinstance(key_env, str) and not (several and "=" in key_env) else NO_KEY
-    for each in upstreams:
-        each.check()
+    for server in upstreams:
+        server.check()
     for place in (None if several else upstream, verifier_upstream):
         if place is not None:
             check_upstream(str(place), usual)
     torch_needed = verifier is not None and runs_here(verifier, verifier_upstream)
     findings = [*machine.look(Path(output), key_env=None if several else usual, torch_needed=torch_needed)]
-    for each in upstreams:
-        findings += [replace(finding, upstream=each.name) async for finding in _section(each)]
+    for server in upstreams:
+        findings += [replace(finding, upstream=server.name) async for finding in _section(server)]
     if upstream is not None and not several:
-        findings += [finding async for finding in _asked(str(upstream), _one_model(str(upstream), model), usual)]
+        findings += [
+            finding async for finding in _server_findings(str(upstream), _one_model(str(upstream), model), usual)
+        ]
     if verifier is not None:
         with served(verifier_upstream, usual) if verifier_upstream else nullcontext() as place_of_it:
             findings += proxy_findings(place_of_it) if place_of_it else ()
@@ -69,11 +71,11 @@ async def _section(upstream: Upstream) -> AsyncIterator[Finding]:
     """What is found about one of several upstreams: its key, then the server and its model."""
     if upstream.url != LOCAL:
         yield machine.key(upstream.key_env)
-    async for finding in _asked(upstream.url, upstream.model, upstream.key_env):
+    async for finding in _server_findings(upstream.url, upstream.model, upstream.key_env):
         yield finding
 
 
-async def _asked(upstream: str, model: str | None, key_env: str) -> AsyncIterator[Finding]:
+async def _server_findings(upstream: str, model: str | None, key_env: str) -> AsyncIterator[Finding]:
     with served(upstream, key_env) as address:
         for finding in proxy_findings(address):
             yield finding

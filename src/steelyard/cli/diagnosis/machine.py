@@ -47,22 +47,22 @@ def disk(folder: Path) -> Finding:
 
 def torch(*, needed: bool) -> Finding:
     """Whether torch and transformers are installed; without importing them."""
-    found = {name: _version(name) for name in ("torch", "transformers")}
-    missing = [name for name, number in found.items() if number is None]
+    versions = {name: _version(name) for name in ("torch", "transformers")}
+    missing = [name for name, number in versions.items() if number is None]
     if not missing:
-        return Finding("torch", GOOD, ", ".join(f"{name} {number}" for name, number in found.items()))
-    what = f"{' and '.join(missing)} not installed"
+        return Finding("torch", GOOD, ", ".join(f"{name} {number}" for name, number in versions.items()))
+    problem = f"{' and '.join(missing)} not installed"
     if needed:
-        return Finding("torch", BAD, what, INSTALL)
-    return Finding("torch", NOTE, what, f"only needed for verifiers in this process: {INSTALL}")
+        return Finding("torch", BAD, problem, INSTALL)
+    return Finding("torch", NOTE, problem, f"only needed for verifiers in this process: {INSTALL}")
 
 
 def gpu(*, needed: bool) -> Finding:
     """Whether there is a GPU that torch can use."""
     driver = Path("/proc/driver/nvidia/version").exists()
     if find_spec("torch") is None:
-        what = "an NVIDIA driver, but no torch to use it" if driver else "none found"
-        return Finding("gpu", NOTE, what, INSTALL if driver else "verifiers run on the CPU too, slowly")
+        message = "an NVIDIA driver, but no torch to use it" if driver else "none found"
+        return Finding("gpu", NOTE, message, INSTALL if driver else "verifiers run on the CPU too, slowly")
     import torch
 
     if not torch.cuda.is_available():
@@ -83,8 +83,8 @@ def key(name: str) -> Finding:
         )
     if os.environ.get(name, "").strip():
         return Finding("key", GOOD, f"${name} is set")
-    what = f"${name} is" if name == KEY_ENV else "the variable named by --key-env is"
-    return Finding("key", NOTE, f"{what} not set", "fine for your own server; a hosted API needs one")
+    subject = f"${name} is" if name == KEY_ENV else "the variable named by --key-env is"
+    return Finding("key", NOTE, f"{subject} not set", "fine for your own server; a hosted API needs one")
 
 
 def _version(package: str) -> str | None:

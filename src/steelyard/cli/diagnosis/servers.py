@@ -39,8 +39,8 @@ async def server_findings(address: Address, model: str | None) -> AsyncIterator[
         except UpstreamError as error:
             fault = error.__context__
             fix = advice(fault, model) if isinstance(fault, TryError) else ""
-            found = str(error).removesuffix(f"; {fix}") if fix else str(error)
-            yield Finding("model", BAD, found, fix or "check the server's log")
+            message = str(error).removesuffix(f"; {fix}") if fix else str(error)
+            yield Finding("model", BAD, message, fix or "check the server's log")
             return
         yield Finding("model", GOOD, f"{model!r} answers")
         for finding in _abilities(able):
@@ -75,16 +75,16 @@ def _abilities(able: Abilities) -> list[Finding]:
     """What the probe found, as lines."""
     n = Finding("n", GOOD, f"{able.most} samples per request work")
     if able.most < SAMPLES:
-        what = "one sample per request" if able.most == 1 else f"at most {able.most} samples per request"
-        n = Finding("n", NOTE, what, "nothing to do: generate makes more requests; more slots or vLLM would be faster")
+        text = "one sample per request" if able.most == 1 else f"at most {able.most} samples per request"
+        n = Finding("n", NOTE, text, "nothing to do: generate makes more requests; more slots or vLLM would be faster")
     logprobs = Finding("logprobs", GOOD, "the samples have log-probabilities")
     if not able.logprobs:
         fix = "serve the model with vLLM or llama.cpp to use self_logprob and p-true"
         logprobs = Finding("logprobs", NOTE, "no log-probabilities", fix)
     usage = Finding("usage", GOOD, "tokens are counted")
     if not able.usage:
-        what = "tokens are not counted, or those of one choice only"
-        usage = Finding("usage", NOTE, what, "nothing to do: they are known where logprobs are")
+        text = "tokens are not counted, or those of one choice only"
+        usage = Finding("usage", NOTE, text, "nothing to do: they are known where logprobs are")
     return [n, logprobs, usage]
 
 
@@ -114,12 +114,12 @@ def runs_here(name: str | None, at: str | None) -> bool:
 async def verifier_finding(name: str, model: str | None, address: Address | None) -> Finding:
     """What is found about a verifier; `address` is the server it is to run on, `model` its name there or a folder."""
     protocol, verifier = find_verifier(name)
-    wanted = model or verifier.model
+    weights = model or verifier.model
     if isinstance(protocol, RecordedProtocol):
         return Finding("verifier", GOOD, f"{name} reads what 'generate' recorded; it needs log-probabilities")
     if address is None:
-        return _weights(name, wanted) if isinstance(protocol, TokenProtocol) else _without_server(name)
-    return await _served(name, protocol, wanted, address)
+        return _weights(name, weights) if isinstance(protocol, TokenProtocol) else _without_server(name)
+    return await _served(name, protocol, weights, address)
 
 
 def _without_server(name: str) -> Finding:

@@ -41,7 +41,7 @@ class Finding:
 class Experiment:
     """One table or figure of the paper."""
 
-    what: str  # in a few words, for the list
+    description: str  # in a few words, for the list
     where: str  # in the paper
     paper: str  # what it reports, with its figures
     differs: str  # why ours may differ

@@ -66,10 +66,10 @@ class GridSource:
                 problems.append(f"{file.name} is left out: {error}")
         if self.quick:
             parts = _few(parts)
-        found: dict[tuple[str, str], tuple[Pool, Names | None]] = {}
+        pools: dict[tuple[str, str], tuple[Pool, Names | None]] = {}
         for done, (llm, verifier, column, rows) in enumerate(parts):
             progress(done / len(parts))
-            if (llm, verifier) in found:
+            if (llm, verifier) in pools:
                 problems.append(f"{llm} with {verifier} is there twice: the first is used.")
                 continue
             try:
@@ -77,9 +77,9 @@ class GridSource:
             except SteelyardError as error:
                 problems.append(f"{llm} with {verifier} is left out: {error}")
             else:
-                found[llm, verifier] = pool, _domains(rows, pool)
+                pools[llm, verifier] = pool, _domains(rows, pool)
         progress(1.0)
-        return Grid.of(found, problems)
+        return Grid.of(pools, problems)
 
 
 def _parts(file: Path) -> Parts:
@@ -118,8 +118,8 @@ def _few(parts: Parts) -> Parts:
     llms = list(dict.fromkeys(llm for llm, *_ in parts))[:FEW_LLMS]
     verifiers = list(dict.fromkeys(verifier for _, verifier, *_ in parts))
     own = [name for name in verifiers if name.startswith("self")][:1]
-    kept = [name for name in verifiers if not name.startswith("self")][:FEW_VERIFIERS] + own
-    return [part for part in parts if part[0] in llms and part[1] in kept]
+    chosen = [name for name in verifiers if not name.startswith("self")][:FEW_VERIFIERS] + own
+    return [part for part in parts if part[0] in llms and part[1] in chosen]
 
 
 def _domains(rows: pl.LazyFrame, pool: Pool) -> Names | None:
@@ -127,6 +127,6 @@ def _domains(rows: pl.LazyFrame, pool: Pool) -> Names | None:
     if "domain" not in rows.collect_schema():
         return None
     table = rows.select(pl.col("question", "domain").cast(pl.String)).unique("question", keep="first").collect()
-    known = dict(table.iter_rows())
-    domains = [known.get(str(question)) for question in pool.questions]
+    domain_of = dict(table.iter_rows())
+    domains = [domain_of.get(str(question)) for question in pool.questions]
     return None if None in domains else np.array(domains, np.str_)

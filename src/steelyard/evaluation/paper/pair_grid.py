@@ -47,7 +47,7 @@ class Settings:
         """What finishes in under a minute."""
         return Settings(seed, runs=2, resamples=20, again=1, quick=True)
 
-    def each(self, items: Sequence[Item]) -> Iterator[Item]:
+    def with_progress(self, items: Sequence[Item]) -> Iterator[Item]:
         """Go through the items of an experiment and report the progress."""
         for done, item in enumerate(items):
             self.progress(done / len(items))
@@ -84,12 +84,12 @@ class Grid:
     memory: dict[object, object] = field(default_factory=dict, repr=False)  # what experiments share
 
     @staticmethod
-    def of(found: dict[tuple[str, str], tuple[Pool, Names | None]], problems: list[str] | None = None) -> Grid:
+    def of(pools: dict[tuple[str, str], tuple[Pool, Names | None]], problems: list[str] | None = None) -> Grid:
         """Keep the pairs that can be measured, all at the same N."""
         messages = list(problems or [])
         faults: dict[str, list[str]] = {}
         pairs = []
-        for (llm, verifier), (pool, domains) in found.items():
+        for (llm, verifier), (pool, domains) in pools.items():
             fault = _fault(pool)
             if fault:
                 faults.setdefault(fault, []).append(f"{llm} with {verifier}")
@@ -110,10 +110,10 @@ class Grid:
     @property
     def prm(self) -> list[Pair]:
         """The pairs with a verifier of its own, the paper's 35."""
-        found = [pair for pair in self.pairs if not pair.own]
-        if not found:
+        pairs = [pair for pair in self.pairs if not pair.own]
+        if not pairs:
             raise TableError("there is no verifier but the models themselves: add a column of scores")
-        return found
+        return pairs
 
     @property
     def leading(self) -> list[Pair]:
@@ -140,7 +140,7 @@ class Grid:
         """Measure item by item, a pair or a pair and a domain; one that cannot be measured is reported and left out."""
         rows: list[Row] = []
         failed: list[str] = []
-        for item in settings.each(items):
+        for item in settings.with_progress(items):
             try:
                 rows += measure(item)
             except SteelyardError as error:
@@ -197,9 +197,9 @@ def _questions(pairs: list[Pair]) -> list[str]:
     """Say where two verifiers of a language model saw different questions."""
     messages = []
     for llm in dict.fromkeys(pair.llm for pair in pairs):
-        asked = {pair.verifier: frozenset(map(str, pair.pool.questions)) for pair in pairs if pair.llm == llm}
-        usual = Counter(asked.values()).most_common(1)[0][0]
-        odd = [verifier for verifier, questions in asked.items() if questions != usual]
+        questions_of = {pair.verifier: frozenset(map(str, pair.pool.questions)) for pair in pairs if pair.llm == llm}
+        usual = Counter(questions_of.values()).most_common(1)[0][0]
+        odd = [verifier for verifier, questions in questions_of.items() if questions != usual]
         if odd:
             messages.append(
                 f"The verifiers of {llm} judged different questions: {_few(odd)} not the {len(usual)} of the others; "

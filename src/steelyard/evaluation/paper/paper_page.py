@@ -48,8 +48,8 @@ def page(made: Reproduction, drawings: dict[str, str]) -> str:
 def _head(made: Reproduction) -> str:
     at = made.settings
     speed = " A quick run: a part of the grid, few repetitions." if at.quick else ""
-    said = "".join(f"<li>{escape(problem)}</li>" for problem in made.problems)
-    problems = f'<div class="problems">What is missing or odd in this grid:<ul>{said}</ul></div>' if said else ""
+    items = "".join(f"<li>{escape(problem)}</li>" for problem in made.problems)
+    problems = f'<div class="problems">What is missing or odd in this grid:<ul>{items}</ul></div>' if items else ""
     return (
         "<p>Kuang et al., “Optimal Aggregation of LLM and PRM Signals for Efficient Test-Time Scaling”, ICLR 2026, "
         "measured again with Steelyard. Every section gives what the paper reports, what this grid shows, and why "
@@ -67,14 +67,14 @@ def _contents(made: Reproduction) -> str:
 
 
 def _section(result: Result, drawing: str | None) -> str:
-    known, finding = result.experiment, result.finding
+    experiment, finding = result.experiment, result.finding
     verdicts = {
         True: '<p class="yes">The paper\'s finding holds on this grid.</p>',
         False: '<p class="no">The paper\'s finding does not hold on this grid.</p>',
         None: "",
     }
-    facts = [("In the paper", known.where), ("It reports", known.paper), ("Ours shows", finding.ours)]
-    facts += [("Why they may differ", known.differs)]
+    facts = [("In the paper", experiment.where), ("It reports", experiment.paper), ("Ours shows", finding.ours)]
+    facts += [("Why they may differ", experiment.differs)]
     listed = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts)
     return (
         f'<section id="{result.name}"><h2>{escape(finding.title)}</h2>{verdicts[finding.holds]}<dl>{listed}</dl>'

@@ -131,7 +131,7 @@ def _piped(cell: str) -> str:
 
 
 def _tex(cell: str) -> str:
-    return re.sub(r"[&%$#_{}\\~^±<>−→]", lambda found: LATEX[found[0]], cell)
+    return re.sub(r"[&%$#_{}\\~^±<>−→]", lambda match: LATEX[match[0]], cell)
 
 
 def cell(accuracy: float, sd: float | None, se: float | None) -> str:
@@ -145,13 +145,13 @@ def cell(accuracy: float, sd: float | None, se: float | None) -> str:
     return f"{percent(accuracy)}{spread}{error}"
 
 
-def count(number: int, what: str) -> str:
+def count(number: int, noun: str) -> str:
     """A number and its noun.
 
     >>> count(1, "pair"), count(3, "pair")
     ('1 pair', '3 pairs')
     """
-    return f"{number} {what}" + ("" if number == 1 else "s")
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def percents(value: Mapping[str, float], names: Sequence[str]) -> str:

@@ -48,15 +48,15 @@ def reproduce(
     >>> [result.name for result in made.results], made.problems
     (['grid'], [])
     """
-    wanted = chosen([names] if isinstance(names, str) else list(names))
-    if any(experiment(name).draw for name in wanted):
+    selected = chosen([names] if isinstance(names, str) else list(names))
+    if any(experiment(name).draw for name in selected):
         check_charts()
     folder = Path(output)
     source = GridSource.at(None if grid is None else Path(grid), quick=quick)
     cache = Cache(cache_folder() if cached else None)
     make_folder(folder)
-    check_results(folder, wanted, inputs=[] if grid is None else [grid], overwrite=overwrite)
-    made = run_experiments(wanted, source, Settings.quickly(seed) if quick else Settings(seed), cache, progress)
+    check_results(folder, selected, inputs=[] if grid is None else [grid], overwrite=overwrite)
+    made = run_experiments(selected, source, Settings.quickly(seed) if quick else Settings(seed), cache, progress)
     write_all(made, folder, cache, drawing)
     return made
 

@@ -79,9 +79,9 @@ def run_experiments(
     """Make the tables of these experiments; `progress` hears the share of the work done."""
     key = source.key
     results = {name: cache.table(name, key, settings) for name in names}
-    known = cache.table(PROBLEMS, key, settings)
-    problems = [] if known is None else known["problem"].to_list()
-    missing = [name for name, rows in results.items() if rows is None or known is None]
+    cached = cache.table(PROBLEMS, key, settings)
+    problems = [] if cached is None else cached["problem"].to_list()
+    missing = [name for name, rows in results.items() if rows is None or cached is None]
     total = 3 + sum(COST.get(name, 2) for name in missing)
     if missing:
         grid = source.load(lambda share: progress(3 * share / total))

@@ -46,9 +46,9 @@ def browser(number: int, case: Case, ballot: dict[str, Any]) -> str:
         )
     if ballot["dropped"]:
         notes.append(f"{ballot['dropped']:,} texts did not fit either; their scores are here.")
-    kept = f"<p class=note>{escape(' '.join(notes))}</p>" if notes else ""
+    note = f"<p class=note>{escape(' '.join(notes))}</p>" if notes else ""
     return f"""<h2>The ballots</h2>
-<p class=note>{SHOWN[ballot["kind"]]} Arrow keys move from question to question.</p>{kept}
+<p class=note>{SHOWN[ballot["kind"]]} Arrow keys move from question to question.</p>{note}
 <div class=card data-ballots="ballots-{number}" style="--own:{colour(case.method.name)}">
 <fieldset class=filters><legend>Show the questions</legend>{radios}</fieldset>
 <div class=pick>
@@ -66,7 +66,7 @@ def moved(flag: Ints) -> str:
     """What became of the verdicts that changed; the counts add up to all of them."""
     changed = flag[flag & CHANGED > 0]
     now, before = changed & CORRECT > 0, changed & MAJORITY_CORRECT > 0
-    counts = [(int(((now == is_now) & (before == was)).sum()), what) for is_now, was, what in OUTCOMES]
+    counts = [(int(((now == is_now) & (before == was)).sum()), outcome) for is_now, was, outcome in OUTCOMES]
     still = int((now & before).sum())  # two answers may both be labelled correct
-    told = [f"{count:,} {what}" for count, what in (*counts, (still, "stayed correct")) if count]
-    return f" ({', '.join(told)})" if told else ""
+    parts = [f"{count:,} {outcome}" for count, outcome in (*counts, (still, "stayed correct")) if count]
+    return f" ({', '.join(parts)})" if parts else ""

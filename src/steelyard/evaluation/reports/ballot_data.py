@@ -179,22 +179,22 @@ def entries(method: Method, pool: Pool) -> list[Entry]:
     if kind == "weight":
         parts = (np.maximum(weights, 0), np.minimum(weights, 0))
         sums = [np.column_stack(columns) for columns in zip(votes, *(_by_answer(pool, w) for w in parts), strict=True)]
-        shown = [each.round(3).tolist() for each in sums]
+        shown = [values.round(3).tolist() for values in sums]
     else:
-        totals = [np.maximum(each, 0) for each in _by_answer(pool, weights)]
+        totals = [np.maximum(values, 0) for values in _by_answer(pool, weights)]
         parts_of = [t if t.sum() > 0 else v for t, v in zip(totals, votes, strict=True)]
         shown = [_paired(v, tenths((t / max(t.sum(), TINY)).tolist())) for v, t in zip(votes, parts_of, strict=True)]
     return [{"t": t, "w": w} for t, w in zip(shown, _by_question(pool, weights.round(3)), strict=True)]
 
 
 def _probabilities(method: Method, pool: Pool, votes: list[NDArray[np.float64]]) -> list[Entry]:
-    found, losses = method.answer_probabilities(pool), response_losses(method, pool)
-    if found is None or losses is None:
+    probabilities, losses = method.answer_probabilities(pool), response_losses(method, pool)
+    if probabilities is None or losses is None:
         raise AssertionError(f"{method.name} has no probabilities")
     points = _by_question(pool, (100 * losses).round(2))
     made = []
     for q, (held, loss) in enumerate(zip(votes, points, strict=True)):
-        shares = tenths([*found.of(q).tolist(), float(found.none[q])])
+        shares = tenths([*probabilities.of(q).tolist(), float(probabilities.none[q])])
         made.append({"t": _paired(held, shares[:-1]), "o": shares[-1], "w": loss})
     return made
 
@@ -223,9 +223,9 @@ def first_shown(case: Case) -> int:
     sure = mine.weight_share if mine.p_correct is None else mine.p_correct
     handy = (mine.votes > 1) & _between(case.test.m, ANSWERS) & _between(sure, SURE)
     clear = _lead(case) * sure
-    for wanted in (correct & ~before & handy, correct & ~before, correct & handy, correct):
-        if wanted.any():
-            return int(np.argmax(np.where(wanted, clear, -np.inf)))
+    for candidates in (correct & ~before & handy, correct & ~before, correct & handy, correct):
+        if candidates.any():
+            return int(np.argmax(np.where(candidates, clear, -np.inf)))
     return 0
 
 
@@ -238,13 +238,13 @@ def _lead(case: Case) -> Floats:
     test, code = case.test, case.verdicts[case.method.name].code
     if test.scores is None:
         return np.zeros(test.n_questions)
-    known = ~np.isnan(test.scores)
+    is_scored = ~np.isnan(test.scores)
     own = test.readable & (test.answer == test.spread(code))
     places = test.spread(np.cumsum(test.width) - test.width) + np.maximum(test.answer, 0)
     votes = np.bincount(places[test.readable & ~own], minlength=int(test.width.sum()))
     most = np.maximum.reduceat(votes, np.cumsum(test.width) - test.width) if len(votes) else votes
     rival = test.readable & ~own & (votes[places] == test.spread(most))
-    own_mean, rival_mean = (_mean(case, mask & known) for mask in (own, rival))
+    own_mean, rival_mean = (_mean(case, mask & is_scored) for mask in (own, rival))
     return np.nan_to_num(own_mean - rival_mean)
 
 

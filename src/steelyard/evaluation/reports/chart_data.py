@@ -60,16 +60,16 @@ def weights_of(case: Case) -> Weights:
 
 def seen(pool: LabelledPool) -> tuple[float, float]:
     """The range of scores worth drawing, in tenths: all scores but a few; everything where they are all the same."""
-    known = pool.known_scores[~np.isnan(pool.known_scores)]
-    low, high = np.quantile(known, [0.002, 0.998])
+    scores = pool.known_scores[~np.isnan(pool.known_scores)]
+    low, high = np.quantile(scores, [0.002, 0.998])
     begin, end = np.floor(10 * low) / 10, np.ceil(10 * high) / 10
     return (float(begin), float(end)) if begin < end else (0.0, 1.0)
 
 
 def _by_kind(pool: LabelledPool) -> dict[str, Any]:
     """The scores of correct and of incorrect responses that can vote."""
-    known = pool.readable & ~np.isnan(pool.known_scores)
-    return {"correct": pool.known_scores[known & pool.correct], "wrong": pool.known_scores[known & ~pool.correct]}
+    usable = pool.readable & ~np.isnan(pool.known_scores)
+    return {"correct": pool.known_scores[usable & pool.correct], "wrong": pool.known_scores[usable & ~pool.correct]}
 
 
 def _crossings(case: Case, scores: Any, values: Any) -> list[float]:
@@ -110,8 +110,8 @@ def offsets_of(case: Case) -> Offsets | None:
     floor = max(-1.0, vote.score_at(-np.inf))
     starts = np.array([floor, *(max(floor, vote.score_at(edge)) for edge in edges)])
     even = np.linspace(0, len(starts) - 1, min(STEPS, len(starts))).astype(int)
-    kept = np.unique(np.append(even, np.flatnonzero(shares == shares.max())[:STEPS]))
-    steps = [{"b": float(starts[i]), "accuracy": float(shares[i])} for i in kept]
+    shown = np.unique(np.append(even, np.flatnonzero(shares == shares.max())[:STEPS]))
+    steps = [{"b": float(starts[i]), "accuracy": float(shares[i])} for i in shown]
     steps.append({"b": float(min(1.0, vote.score_at(curve.top))), "accuracy": float(shares[-1])})
     best = [(max(floor, vote.score_at(low)), vote.score_at(high)) for low, high in curve.optimal]
     return Offsets(
@@ -136,8 +136,8 @@ def domains_of(case: Case, domain: pl.Series | None, *, seed: int) -> tuple[Rows
     names = [name for name in dict.fromkeys((*BASELINES, case.method.name)) if name in case.verdicts]
     correct = np.column_stack([case.verdicts[name].correct(case.test) for name in names]).astype(np.float64)
     labels = np.array([_tame(name) for name in domain.fill_null("(none)")])
-    found, counts = np.unique(labels, return_counts=True)
-    order = found[np.lexsort((found, -counts))]
+    values, counts = np.unique(labels, return_counts=True)
+    order = values[np.lexsort((values, -counts))]
     rows = []
     for label in order[:DOMAINS]:
         here = labels == label

@@ -99,8 +99,8 @@ def line_names(
     order = sorted((name for name in names if name in last and last[name] <= high), key=lambda name: last[name])
     places: list[float] = []
     for name in order:
-        wanted = max(last[name], low)
-        places.append(wanted if not places else max(wanted, places[-1] + apart))
+        target = max(last[name], low)
+        places.append(target if not places else max(target, places[-1] + apart))
     top = high
     for i in reversed(range(len(places))):  # what was pushed out of the frame pushes back
         places[i] = min(places[i], top)
@@ -110,13 +110,13 @@ def line_names(
 
 def leaving_lines(rows: Sequence[dict[str, Any]], high: float) -> list[dict[str, Any]]:
     """The last row inside the frame of every line that ends above it, to be named there."""
-    found = []
+    ends = []
     for name in dict.fromkeys(row["method"] for row in rows):
         line = sorted((row for row in rows if row["method"] == name), key=lambda row: row["n"])
         inside = [row for row in line if row["accuracy"] <= high]
         if inside and line[-1]["accuracy"] > high:
-            found.append(inside[-1])
-    return found
+            ends.append(inside[-1])
+    return ends
 
 
 def named_lines(

@@ -85,11 +85,11 @@ def curves(rows: Rows, method: str) -> Spec:
     return layered(bands.transform_filter(shown), lines, dots, *names, leaves, height=CURVES)
 
 
-def calibration_curve(found: CalibrationCurve, method: str) -> Spec:
+def calibration_curve(curve: CalibrationCurve, method: str) -> Spec:
     """Accuracy over confidence, with intervals; the diagonal is a confidence that keeps its word."""
     import altair as alt
 
-    rows = [vars(each) for each in found.bins]
+    rows = [vars(bin_) for bin_ in curve.bins]
     full = alt.Scale(domain=[0, 1])
     axis = alt.Axis(format=".0%", values=[i / 5 for i in range(6)])
     x = alt.X("confidence:Q", title="confidence of the verdict (%)", scale=full, axis=axis)
@@ -109,8 +109,8 @@ def calibration_curve(found: CalibrationCurve, method: str) -> Spec:
     )
     ends = [{"confidence": 0, "accuracy": 0}, {"confidence": 1, "accuracy": 1}]
     diagonal = alt.Chart(inline(ends)).mark_line(color=INK, strokeDash=[4, 4], opacity=0.6).encode(x=x, y=y)
-    said = alt.Chart(inline([{"confidence": 0.99, "accuracy": 0.05, "text": "dashed: as sure as it is correct"}]))
-    name = said.mark_text(align="right", color=INK, fontSize=12).encode(x=x, y=y, text="text:N")
+    caption = alt.Chart(inline([{"confidence": 0.99, "accuracy": 0.05, "text": "dashed: as sure as it is correct"}]))
+    name = caption.mark_text(align="right", color=INK, fontSize=12).encode(x=x, y=y, text="text:N")
     return layered(diagonal, name, bars, line, dots, counts, height=340)
 
 

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 
-def said(text: str) -> str:
+def as_html(text: str) -> str:
     """A sentence as HTML; a number and its unit stay on one line."""
     return escape(text).replace(" %", "&nbsp;%").replace(" points", "&nbsp;points")
 
 
 def lead(sentences: Iterable[str]) -> str:
     """What is said first, a paragraph per sentence."""
-    return "".join(f"<p class=lead>{said(text)}</p>" for text in sentences)
+    return "".join(f"<p class=lead>{as_html(text)}</p>" for text in sentences)
 
 
-def card(value: str, unit: str, what: str, state: str = "") -> str:
+def card(value: str, unit: str, caption: str, state: str = "") -> str:
     """A large figure."""
     return (
         f'<div class="card {state}"><div class=value>{escape(value)} <span class=unit>{escape(unit)}</span></div>'
-        f"<div class=what>{said(what)}</div></div>"
+        f"<div class=what>{as_html(caption)}</div></div>"
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.evaluation.accuracy import estimate
-from steelyard.evaluation.reports.html_parts import card, facts, lead, said, table
+from steelyard.evaluation.reports.html_parts import as_html, card, facts, lead, table
 from steelyard.foundation.errors import ScoreError, SettingError
 from steelyard.runs.bill import bill_lines, run_bills
 from steelyard.sampling.score.frugal_rule import fingerprint
@@ -45,14 +45,14 @@ class OnDemand:
 
     @property
     def proven(self) -> bool:
-        """Whether no score that was not asked could change a verdict."""
-        return self.pool.asked is None or self.rule == "exact"
+        """Whether no score that was not requested could change a verdict."""
+        return self.pool.scored is None or self.rule == "exact"
 
     @property
-    def asked(self) -> Ints:
+    def scored(self) -> Ints:
         """How many responses of every question have been asked for [Q]."""
-        asked = np.ones(self.pool.n_responses, bool) if self.pool.asked is None else self.pool.asked
-        return np.add.reduceat(asked.astype(np.int64), self.pool.starts[:-1])
+        scored = np.ones(self.pool.n_responses, bool) if self.pool.scored is None else self.pool.scored
+        return np.add.reduceat(scored.astype(np.int64), self.pool.starts[:-1])
 
     @property
     def correct(self) -> Bools | None:
@@ -80,7 +80,7 @@ def open_on_demand(file: str | Path, plan: str | Path, *, price: float | None = 
     note, bill = run_bills(Path(file), price).get(column) or (None, None)
     if price is not None and bill is None:
         raise SettingError("a price per response is only for the bill of a run scored with --frugal: leave it out")
-    warn_of_plan(voter, pool.origin, any_score=bool((~np.isnan(pool.known_scores)).any()) or pool.asked is not None)
+    warn_of_plan(voter, pool.origin, any_score=bool((~np.isnan(pool.known_scores)).any()) or pool.scored is not None)
     done = note and bill and bill["finished"] and note.get("plan_sha256") == fingerprint(voter)
     rule = str(bill["rule"]) if done and bill else None
     return OnDemand(str(file), str(plan), voter, column, pool, voter.predict(pool), bill, rule)
@@ -90,29 +90,29 @@ def plan_of(file: str | Path, pool: Pool) -> Path:
     """The plan that the scores of a run were asked by, if it is still where it was."""
     score = parse_score(pool.origin.score or "")
     note, _ = run_bills(Path(file)).get(score.column if score else "") or (None, None)
-    unread = 0 if pool.asked is None else int((~pool.asked).sum())
+    unread = 0 if pool.scored is None else int((~pool.scored).sum())
     named = str(note.get("plan")) if note else ""
     there = Path(named)
     if note and there.is_file() and fingerprint(load(there)) == note.get("plan_sha256"):
         return there
     by = f" by the plan {named}, which is not there any more or has changed" if note else ""
     raise ScoreError(
-        f"{unread:,} of {pool.n_responses:,} scores were not asked (score --frugal){by}: name the plan with --plan, "
-        "and the page is about its verdicts; 'steelyard score' without --frugal asks for the rest"
+        f"{unread:,} of {pool.n_responses:,} scores were not requested (score --frugal){by}: name the plan with "
+        "--plan, and the page is about its verdicts; 'steelyard score' without --frugal asks for the rest"
     )
 
 
 def on_demand_section(data: OnDemand) -> str:
     """Return the whole section as HTML."""
-    share = 100 * int(data.asked.sum()) / data.pool.n_responses
+    share = 100 * int(data.scored.sum()) / data.pool.n_responses
     headline = f"The verdicts of {len(data.verdicts):,} questions, with {share:.1f} % of the scores"
     parts = [
-        f"<h1>{said(headline)}</h1>{lead(_lead(data))}",
+        f"<h1>{as_html(headline)}</h1>{lead(_lead(data))}",
         f"<div class=big>{''.join(_cards(data))}</div>",
         facts(_facts(data)),
     ]
     if data.bill:
-        lines = "".join(f"<li>{said(line.strip())}</li>" for line in bill_lines(data.column, data.bill))
+        lines = "".join(f"<li>{as_html(line.strip())}</li>" for line in bill_lines(data.column, data.bill))
         parts.append(f"<h2>The bill</h2><ul>{lines}</ul>")
     parts.append(f"<h2>How sure the verdicts are</h2>{_sure(data)}")
     parts.append(f"<h2>What was asked, question by question</h2>{_questions(data)}")
@@ -121,23 +121,23 @@ def on_demand_section(data: OnDemand) -> str:
 
 def _lead(data: OnDemand) -> Iterator[str]:
     """Yield what the verdicts can be relied on for."""
-    if data.pool.asked is None:
-        yield "Every score was asked for."
+    if data.pool.scored is None:
+        yield "Every score was requested."
     elif data.proven:
-        yield "No score that was not asked could change a verdict of this plan."
+        yield "No score that was not requested could change a verdict of this plan."
     elif data.rule is not None and data.voter.asking_ is not None:
         yield data.voter.asking_.explain()
     else:
         yield (
-            "Not all scores are there that this plan would ask for: what was not asked is filled in by what is known "
-            "of its answer, and could change a verdict."
+            "Not all scores are there that this plan would ask for: missing ones are filled in by what is known "
+            "of their answer, and could change a verdict."
         )
 
 
 def _cards(data: OnDemand) -> Iterator[str]:
-    asked, total = int(data.asked.sum()), data.pool.n_responses
-    yield card(f"{total - asked:,}", "scores", f"of {total:,} were not asked for")
-    nothing = int((data.asked == 0).sum())
+    scored, total = int(data.scored.sum()), data.pool.n_responses
+    yield card(f"{total - scored:,}", "scores", f"of {total:,} were not requested")
+    nothing = int((data.scored == 0).sum())
     yield card(f"{nothing:,}", "questions", f"of {len(data.verdicts):,} were decided without any score")
     name, sure = _sureness(data)
     words = f"mean {name} (not a probability)" if name == SHARE else "of the verdicts are expected to be correct"
@@ -151,7 +151,7 @@ def _cards(data: OnDemand) -> Iterator[str]:
 def _facts(data: OnDemand) -> dict[str, str]:
     shown = {
         "file": data.file,
-        "LLM": data.pool.origin.llm or "not named",
+        "LLM": data.pool.origin.llm or (f"{len(data.pool.sources)} sources" if data.pool.sources else "not named"),
         "score of the verifier": data.pool.origin.score or "",
         "plan": data.plan,
         "method": data.voter.name,
@@ -168,7 +168,7 @@ def _sureness(data: OnDemand) -> tuple[str, Floats]:
 
 def _sure(data: OnDemand) -> str:
     """Questions by how sure their verdict is; with labels how many are correct, and the error of calibration."""
-    (name, sure), correct, asked = _sureness(data), data.correct, data.asked
+    (name, sure), correct, scored = _sureness(data), data.correct, data.scored
     place = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
     rows = []
     for i in np.unique(place).tolist():
@@ -176,30 +176,30 @@ def _sure(data: OnDemand) -> str:
         ends = f"{100 * i / BINS:.0f} to {100 * (i + 1) / BINS:.0f} %"
         row = [ends, f"{here.sum():,}", f"{100 * sure[here].mean():.1f} %"]
         row += [] if correct is None else [f"{100 * correct[here].mean():.1f} %"]
-        rows.append([*row, f"{asked[here].mean():.1f}"])
+        rows.append([*row, f"{scored[here].mean():.1f}"])
     labelled = [] if correct is None else ["correct"]
-    heads = [name, "questions", f"mean {name}", *labelled, "scores asked"]
+    heads = [name, "questions", f"mean {name}", *labelled, "scores requested"]
     note = "A confidence is the probability that a verdict is correct, learned with the plan."
     if name == SHARE:
         note = "This plan has learned no probability: the vote share is the part of the readable responses that agree."
     elif correct is not None:
         ece = calibration_curve(sure, correct).ece
         note += f" On average it is {100 * ece:.1f} points from the share that is correct (ECE)."
-    return f"<p class=note>{said(note)}</p>" + table("Scores asked are means per question", heads, rows)
+    return f"<p class=note>{as_html(note)}</p>" + table("Scores asked are means per question", heads, rows)
 
 
 def _questions(data: OnDemand) -> str:
     """A row per question, the least sure verdicts first."""
-    verdicts, pool, asked, correct = data.verdicts, data.pool, data.asked, data.correct
+    verdicts, pool, scored, correct = data.verdicts, data.pool, data.scored, data.correct
     answers, (name, sure) = verdicts.answer, _sureness(data)
     order = np.argsort(sure, kind="stable")[:MAX_LISTED]
     rows = []
     for q in order.tolist():
         named = "none is readable" if verdicts.code[q] < 0 else str(answers[q])
         row = [str(pool.questions[q]), named, f"{100 * sure[q]:.1f} %"]
-        row += [f"{verdicts.votes[q]} of {pool.sizes[q]}", f"{asked[q]}", f"{pool.sizes[q] - asked[q]}"]
+        row += [f"{verdicts.votes[q]} of {pool.sizes[q]}", f"{scored[q]}", f"{pool.sizes[q] - scored[q]}"]
         rows.append([*row, *([] if correct is None else ["yes" if correct[q] else "no"])])
-    heads = ["question", "verdict", name, "votes", "scores asked", "not asked"]
+    heads = ["question", "verdict", name, "votes", "scores requested", "not requested"]
     heads += [] if correct is None else ["correct"]
     left = len(verdicts) - len(order)
     caption = "The least sure first" + (f"; {left:,} surer ones are left out" if left else "")

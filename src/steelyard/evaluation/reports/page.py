@@ -79,11 +79,11 @@ def report(
     >>> sy.report("labelled.parquet", "report.html") > 100_000
     True
     """
-    given: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
-    given |= {"labels": labels}
+    options: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout, "answers": answers}
+    options |= {"labels": labels}
     more: dict[str, Any] = {"method": method, "plan": plan, "calibrate": calibrate, "seed": seed}
     more |= {"price_response": price_response, "overwrite": overwrite, "progress": progress}
-    return reported(files, output, **given, **more).size
+    return reported(files, output, **options, **more).size
 
 
 class Reported(NamedTuple):
@@ -124,7 +124,7 @@ def reported(
     for i, file in enumerate(files):
         pool = cast(LabelledPool, read(file, **spelled, need_score=scored))
         spelled["answers"] = pool.origin.answers  # the first file decides for all
-        if pool.asked is not None and method is None and len(files) == 1:
+        if pool.scored is not None and method is None and len(files) == 1:
             return _by_plan(output, open_on_demand(file, plan_of(file, pool), price=price_response, **spelled))
         if price_response is not None:
             raise SettingError("a price per response is only for the bill of a run scored with --frugal: leave it out")
@@ -140,9 +140,9 @@ def reported(
     return Reported(_written(output, build(parts, bundle)), name)
 
 
-def _by_plan(output: str | Path, found: OnDemand) -> Reported:
-    page = filled(found.file, on_demand_section(found), [look.script()], {})
-    return Reported(_written(output, page), found.voter.name, found.plan)
+def _by_plan(output: str | Path, on_demand: OnDemand) -> Reported:
+    page = filled(on_demand.file, on_demand_section(on_demand), [look.script()], {})
+    return Reported(_written(output, page), on_demand.voter.name, on_demand.plan)
 
 
 def _written(output: str | Path, page: bytes) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-def plot(what: Curves | OffsetVote) -> alt.LayerChart:
+def plot(subject: Curves | OffsetVote) -> alt.LayerChart:
     """Draw curves (accuracy over samples), or what a fitted `logit` or `linear` vote learned (accuracy over b).
 
     >>> import steelyard as sy
@@ -26,12 +26,12 @@ def plot(what: Curves | OffsetVote) -> alt.LayerChart:
     'LayerChart'
     """
     check_charts()
-    if isinstance(what, Curves):
-        return _curves(what)
-    if isinstance(what, OffsetVote):
-        return _offset(what)
+    if isinstance(subject, Curves):
+        return _curves(subject)
+    if isinstance(subject, OffsetVote):
+        return _offset(subject)
     raise SettingError(
-        f"there is no picture of {type(what).__name__}: plot curves(..), or a fitted vote, logit or linear"
+        f"there is no picture of {type(subject).__name__}: plot curves(..), or a fitted vote, logit or linear"
     )
 
 

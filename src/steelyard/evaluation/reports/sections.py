@@ -17,7 +17,7 @@ from steelyard.evaluation.reports import chart_data, charts, score_charts
 from steelyard.evaluation.reports.ballot_browser import browser
 from steelyard.evaluation.reports.ballot_data import ballots, encoded
 from steelyard.evaluation.reports.chart_style import swatch
-from steelyard.evaluation.reports.html_parts import card, facts, folded_table, lead, said
+from steelyard.evaluation.reports.html_parts import as_html, card, facts, folded_table, lead
 from steelyard.evaluation.reports.sentences import (
     answer,
     calibration_title,
@@ -65,23 +65,23 @@ def section(
 ) -> Section:
     """Measure a file and lay it out; its ballots take what is left of `room` bytes."""
     case = open_case(str(file), pool, method, share=share, seed=seed)
-    found = summarise(case, share=share, seed=seed, progress=progress)
+    summary = summarise(case, share=share, seed=seed, progress=progress)
     ids = pl.DataFrame({"question": pl.Series(case.test.questions).cast(pl.String)})
     texts = texts_of(file, rename=rename, layout=layout)  # then of the test questions, row for row as their pool
     texts = ids.join(texts, on="question", how="left", maintain_order="left_right").drop("question")
     data: dict[str, Any] = {}
     learned = plan_changes(case.method, case.verdicts[case.method.name], case.verdicts["majority"])
     body = [
-        _answer(found, alone, verifier_facts(file, case)),
+        _answer(summary, alone, verifier_facts(file, case)),
         *([lead([learned])] if case.method.learns else []),
-        *_figures(number, case, found, texts, data, seed),
+        *_figures(number, case, summary, texts, data, seed),
     ]
     used = sum(len(encoded(spec)) for spec in data.values()) + sum(map(len, body)) + 40_000
     ballot = ballots(case, texts, budget=room - used)
     data[f"ballots-{number}"] = ballot
     body.append(browser(number, case, ballot))
-    head = f'<section class="file" id="file-{number}" aria-label="{escape(found.file)}">'
-    return Section(found, head + "\n".join(body) + "</section>", data)
+    head = f'<section class="file" id="file-{number}" aria-label="{escape(summary.file)}">'
+    return Section(summary, head + "\n".join(body) + "</section>", data)
 
 
 def _answer(s: Summary, alone: bool, more: dict[str, str]) -> str:
@@ -98,7 +98,7 @@ def _answer(s: Summary, alone: bool, more: dict[str, str]) -> str:
         **more,
     }
     tag = "h1" if alone else "h2 class=headline"
-    head = f"<{tag}>{said(headline(s))}</{tag[:2]}>{lead(answer(s))}"
+    head = f"<{tag}>{as_html(headline(s))}</{tag[:2]}>{lead(answer(s))}"
     return f"{head}<div class=big>{''.join(_cards(s))}</div>{facts(named)}"
 
 
@@ -129,7 +129,7 @@ def _figures(number: int, case: Case, s: Summary, texts: pl.DataFrame, data: dic
             place = f'<div class=chart data-spec="{key}" role=img aria-label="{escape(title)}"'
             least = f' style="min-width:{width}px"></div></div>' if width else "></div>"
             places.append(("<div class=scroll tabindex=0>" if width else "") + place + least)
-        return f"<figure><h3>{said(title)}</h3><p class=note>{said(note)}</p>{''.join(places)}{after}</figure>"
+        return f"<figure><h3>{as_html(title)}</h3><p class=note>{as_html(note)}</p>{''.join(places)}{after}</figure>"
 
     weights = chart_data.weights_of(case) if case.cal.scores is not None else None
     offsets = chart_data.offsets_of(case) if weights else None
@@ -160,7 +160,7 @@ def _figures(number: int, case: Case, s: Summary, texts: pl.DataFrame, data: dic
         )
     parts.append("<h2>Is the confidence calibrated?</h2>")
     if s.calibration is None:
-        parts.append(f"<p class=note>{said(no_confidence(s))}</p>")
+        parts.append(f"<p class=note>{as_html(no_confidence(s))}</p>")
     else:
         note = (
             "Test questions in bins of confidence, with 95 % intervals; the numbers say how many are in a bin. The "

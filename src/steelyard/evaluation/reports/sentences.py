@@ -56,35 +56,35 @@ def headline(s: Summary) -> str:
     """The answer in one line."""
     if "majority" not in s.gain:
         return f"Majority vote answers {percent(s.accuracy['majority'])} % right"
-    gain, what = s.gain["majority"], "Calibration" if s.learns else f"The {s.method} vote"
+    gain, subject = s.gain["majority"], "Calibration" if s.learns else f"The {s.method} vote"
     return {
-        "better": f"{what} helps: {points(gain)} points over majority vote",
-        "worse": f"{what} hurts here: {points(gain)} points against majority vote",
-        "same": f"{what} changes nothing here: as good as majority vote, question by question",
-        "unclear": f"{what} makes no clear difference here: {points(gain)} points against majority vote",
+        "better": f"{subject} helps: {points(gain)} points over majority vote",
+        "worse": f"{subject} hurts here: {points(gain)} points against majority vote",
+        "same": f"{subject} changes nothing here: as good as majority vote, question by question",
+        "unclear": f"{subject} makes no clear difference here: {points(gain)} points against majority vote",
     }[outcome(gain)]
 
 
 def answer(s: Summary) -> list[str]:
     """The answer in two or three sentences."""
     own = s.accuracy[s.method]
-    said = [
+    sentences = [
         f"With {s.n} samples per question, {named(s.method)} answers {percent(own)} % of {own.questions} test "
         f"questions correctly (95 % interval {percent(own.low)} to {percent(own.high)})."
     ]
     if s.gain:
-        known = [name for name in ("majority", "best-of-n") if name in s.gain]
-        compared = " and ".join(f"{interval(s.gain[name])} against {named(name)}" for name in known)
-        said[0] = f"{said[0][:-1]}: {compared}."
+        rivals = [name for name in ("majority", "best-of-n") if name in s.gain]
+        compared = " and ".join(f"{interval(s.gain[name])} against {named(name)}" for name in rivals)
+        sentences[0] = f"{sentences[0][:-1]}: {compared}."
     if s.attempted is not None:
-        said.append(
+        sentences.append(
             f"{percent(s.attempted - own)} % of its verdicts are incorrect and {percent(1 - s.attempted)} % not "
             "attempted: every response declined to answer, or the winning response was graded so."
         )
     if "majority" in s.match:
-        said.append(saving(s, s.match["majority"]))
-    said.append(_advice(s))
-    return [text for text in said if text]
+        sentences.append(saving(s, s.match["majority"]))
+    sentences.append(_advice(s))
+    return [text for text in sentences if text]
 
 
 def saving(s: Summary, match: ComputeToMatch) -> str:
@@ -92,15 +92,15 @@ def saving(s: Summary, match: ComputeToMatch) -> str:
     goal = f"{named(match.baseline)} with {match.n}"
     if match.samples is None:
         return f"No number of its samples up to {match.n} matches {goal}, so it saves none."
-    about = f"About {match.samples:.0f} of its samples match {goal} ({percent(match.fraction or 0)} %"
+    matched = f"About {match.samples:.0f} of its samples match {goal} ({percent(match.fraction or 0)} %"
     if match.high is None or match.high >= match.n:
         never = f"in {percent(1 - match.reached)} % of the bootstrap draws no number does"
         why = never if match.reached < 1 else "the interval reaches up to all of them"
-        return f"{about}), but {why}: do not count on a saving."
+        return f"{matched}), but {why}: do not count on a saving."
     pays = match.break_even(s.cal_samples) if s.learns else None
     paid = f" The {s.cal_samples:,} labelled samples are paid back after {pays:,.0f} questions." if pays else ""
     return (
-        f"{about}; 95 % interval {percent(match.fraction_low or 0)} to {percent(match.fraction_high or 0)} %), so "
+        f"{matched}; 95 % interval {percent(match.fraction_low or 0)} to {percent(match.fraction_high or 0)} %), so "
         f"each question costs {match.n - match.samples:.0f} fewer.{paid}"
     )
 
@@ -164,14 +164,14 @@ def weights_note(s: Summary) -> str:
     )
 
 
-def offsets_title(found: Offsets) -> str:
+def offsets_title(offsets: Offsets) -> str:
     """The finding of the accuracy over b."""
-    gain = points(found.best - found.majority)
-    if found.best == found.majority:
-        return f"No b beats majority vote on the calibration questions ({percent(found.best)} %)"
+    gain = points(offsets.best - offsets.majority)
+    if offsets.best == offsets.majority:
+        return f"No b beats majority vote on the calibration questions ({percent(offsets.best)} %)"
     return (
-        f"On the calibration questions the best b of the {found.method} vote gains {gain} points over majority vote; "
-        f"b = {found.b:.3g} was chosen ({percent(found.at_b)} %)"
+        f"On the calibration questions the best b of the {offsets.method} vote gains {gain} points over majority vote; "
+        f"b = {offsets.b:.3g} was chosen ({percent(offsets.at_b)} %)"
     )
 
 
@@ -180,14 +180,14 @@ def no_confidence(s: Summary) -> str:
     return f"The {s.method} vote has no confidence, as it learns no probability of being correct: use calibrated"
 
 
-def calibration_title(found: CalibrationCurve) -> str:
+def calibration_title(curve: CalibrationCurve) -> str:
     """The finding of the reliability diagram: the mean distance, and the bins that chance does not explain."""
-    apart = f"Confidence and accuracy are {percent(found.ece)} points apart on average"
-    high = sum(each.confidence > each.high for each in found.bins)
-    low = sum(each.confidence < each.low for each in found.bins)
+    apart = f"Confidence and accuracy are {percent(curve.ece)} points apart on average"
+    high = sum(bin_.confidence > bin_.high for bin_ in curve.bins)
+    low = sum(bin_.confidence < bin_.low for bin_ in curve.bins)
     if not (high or low):
         return f"{apart}; no bin is off by more than chance explains"
-    return f"{apart}; the confidence is too high in {high} and too low in {low} of {len(found.bins)} bins"
+    return f"{apart}; the confidence is too high in {high} and too low in {low} of {len(curve.bins)} bins"
 
 
 def domains_title(s: Summary, rows: Rows) -> str:

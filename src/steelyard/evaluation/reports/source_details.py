@@ -52,7 +52,7 @@ def sources_of(case: Case, *, seed: int, progress: Callable[[float], None] | Non
     vote = case.method if type(case.method).weighs_sources else method_class("committee")().fit(cal)
     learned: dict[str, float] = vars(vote)["weights_"]  # a new source weighs what it votes with
     every = {name: learned.get(name, float(vars(vote)["newcomer_"])) for name in test.sources}
-    weights = dict(sorted(every.items(), key=lambda each: (-each[1], each[0]))[:MOST])
+    weights = dict(sorted(every.items(), key=lambda item: (-item[1], item[0]))[:MOST])
     agreement = error_agreement(test, tuple(weights))
     lost = leave_one_out(vote, cal, test, list(weights), seed=seed, progress=progress)
     order = [agreement.names[s] for s in error_order(agreement)]

@@ -90,7 +90,7 @@ def _table(details: SourceDetails) -> str:
         lost, near = details.lost[name], nearest(details, name)
         cells = [f"{weight:.2f}", points(lost), f"{points(lost.low)} to {points(lost.high)}"]
         cells += ["–", "–", "–"] if near is None else [near[0], *(percent(share, 0, "–") for share in near[1:])]
-        columns = "".join(f"<td>{escape(each)}</td>" for each in cells)
+        columns = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         rows.append(f"<tr><th scope=row><bdi>{escape(name)}</bdi></th>{columns}</tr>")
     heads = [
         "source",
@@ -139,12 +139,12 @@ def errors(details: SourceDetails) -> Spec:
         alt.Tooltip("expected:Q", format=".0%", title="others on these questions"),
     ]
     base = alt.Chart(inline(rows)).encode(x=x, y=y)
-    known = "isValid(datum.share)"
+    is_measured = "isValid(datum.share)"
     cells = base.mark_rect(color=colour(details.method), cornerRadius=2).encode(opacity=strength, tooltip=tip)
-    layers = [cells.transform_filter(known)]
+    layers = [cells.transform_filter(is_measured)]
     if count <= FEW:
         figures = base.mark_text(color=INK, fontSize=12).encode(text=alt.Text("share:Q", format=".0%"))
-        layers.append(figures.transform_filter(known))
+        layers.append(figures.transform_filter(is_measured))
     return layered(*layers, height=count * cell(count))
 
 
@@ -168,7 +168,7 @@ def losses(details: SourceDetails) -> Spec:
     rows = [
         {
             "source": name, "label": label[name], "place": i, "weight": details.weights[name],
-            "said": f"{details.weights[name]:.2f}", "lost": 100 * float(details.lost[name]),
+            "text": f"{details.weights[name]:.2f}", "lost": 100 * float(details.lost[name]),
             "low": 100 * details.lost[name].low, "high": 100 * details.lost[name].high,
         }
         for i, name in enumerate(shown)
@@ -188,7 +188,7 @@ def losses(details: SourceDetails) -> Spec:
     zero = alt.Chart(inline([{"lost": 0}])).mark_rule(color=INK, opacity=0.6).encode(x=alt.X("lost:Q"))
     bars = base.mark_rule(strokeWidth=3, opacity=0.45, color=tint).encode(x=alt.X("low:Q"), x2="high:Q")
     dots = base.mark_point(filled=True, opacity=1, size=80, color=tint).encode(x=x, tooltip=tip)
-    column = base.mark_text(align="right", dx=44, color=INK, fontSize=12).encode(x=alt.value("width"), text="said:N")
+    column = base.mark_text(align="right", dx=44, color=INK, fontSize=12).encode(x=alt.value("width"), text="text:N")
     head = alt.Chart(inline([{"text": "weight"}])).mark_text(align="right", dx=44, dy=-8, color=INK, fontSize=12)
     heading = head.encode(x=alt.value("width"), y=alt.value(0), text="text:N")
     return layered(zero, bars, dots, column, heading, height=max(2, len(rows)) * 22)

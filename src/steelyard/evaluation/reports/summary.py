@@ -21,7 +21,7 @@ from steelyard.voting.methods import configured, fit_or_majority, method_class
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.on_demand import asking_rule
 from steelyard.voting.on_demand.base_rule import replay
-from steelyard.voting.on_demand.readings import texts_asked
+from steelyard.voting.on_demand.readings import texts_scored
 from steelyard.voting.pools.pool import LabelledPool
 from steelyard.voting.pools.verdicts import Verdicts
 
@@ -111,21 +111,21 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
     draws = max(3, min(MOST_DRAWS, DRAWN // test.n_responses))
     methods = [_voter(name, seed) for name in case.verdicts]
     again: Literal["each", "full"] = "full" if len(test.sources) > 1 else "each"  # n of the sources are no committee
-    found = curves(
+    measured = curves(
         methods, *case.raw, n=fine_sizes(test.n), resamples=draws, recalibrate=again, seed=seed, progress=progress
     )
     mine = case.verdicts[method]
     others = [name for name in BASELINES if name != method and name in case.verdicts]
     return Summary(
         file=case.name,
-        llm=test.origin.llm,
+        llm=test.origin.llm or (f"{len(test.sources)} sources" if test.sources else None),
         score=test.origin.score or ("" if test.scores is not None else "none"),
         method=method,
         learns=case.method.learns,
         n=test.n,
         cal_questions=cal.n_questions,
         test_questions=test.n_questions,
-        cal_samples=found.calibration_samples,
+        cal_samples=measured.calibration_samples,
         share=share,
         seed=seed,
         draws=draws,
@@ -133,20 +133,20 @@ def summarise(case: Case, *, share: float, seed: int, progress: Callable[[float]
         harmful=getattr(case.method, "harmful_response_share_", None),
         accuracy={name: accuracy(verdicts, test, seed=seed) for name, verdicts in case.verdicts.items()},
         gain={name: paired_difference(mine, case.verdicts[name], test, seed=seed) for name in others},
-        match={name: compute_to_match(found, method, name, seed=seed) for name in others},
+        match={name: compute_to_match(measured, method, name, seed=seed) for name in others},
         auroc=None if test.scores is None else auroc(test),
         auroc_within=None if test.scores is None else auroc_within(test),
         calibration=None if mine.p_correct is None else calibration_curve(mine.p_correct, mine.correct(test)),
-        curves=_rows(found, seed),
+        curves=_rows(measured, seed),
         attempted=float(mine.correct(test.labelled_by_attempt()).mean()) if test.reports_attempts else None,
     )
 
 
-def _rows(found: Curves, seed: int) -> list[dict[str, Any]]:
+def _rows(measured: Curves, seed: int) -> list[dict[str, Any]]:
     """One row per method and n, with its interval over questions; sizes a method could not be fitted at are absent."""
-    questions = len(found.correct)
-    every = estimates(found.correct.reshape(questions, -1), seed=seed, shares=True)
-    keys = [(name, size) for size in found.sizes for name in found.methods]
+    questions = len(measured.correct)
+    every = estimates(measured.correct.reshape(questions, -1), seed=seed, shares=True)
+    keys = [(name, size) for size in measured.sizes for name in measured.methods]
     return [
         {"method": name, "n": size, "accuracy": float(value), "low": value.low, "high": value.high}
         for (name, size), value in zip(keys, every, strict=True)
@@ -160,11 +160,11 @@ def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
     test = case.raw[1]
     if test.scores is not None and test.parts is None and case.method.reads_scores():
         try:
-            asked = replay(asking_rule(RULE), case.method, test.unlabelled())
+            on_demand = replay(asking_rule(RULE), case.method, test.unlabelled())
         except SettingError:  # the method gives no bounds
             pass
         else:
-            share = float(texts_asked(asked).sum() / test.n_responses)
+            share = float(texts_scored(on_demand).sum() / test.n_responses)
             facts["read by score --frugal"] = f"{100 * share:.1f} % of the responses, same verdicts"
     score = parse_score(test.origin.score or "")
     return facts | (_billed(Path(file), score.column) if score else {})
@@ -173,13 +173,13 @@ def verifier_facts(file: str | Path, case: Case) -> dict[str, str]:
 def _billed(run: Path, column: str) -> dict[str, str]:
     """What a run says that its verifier has read."""
     try:
-        found = run_bills(run).get(column)
+        entry = run_bills(run).get(column)
     except RunError:
         return {}
-    if found is None:
+    if entry is None:
         return {}
-    bill = found.bill
-    total = bill["read"] + bill["copied"] + bill["not_asked"]
+    bill = entry.bill
+    total = bill["read"] + bill["copied"] + bill["not_scored"]
     tokens = "" if not bill["tokens_read"] else f" ({bill['tokens_read']:,} tokens)"
     seconds = f" in {bill['seconds']:.3g} s" if bill["seconds"] else ""
     return {"the verifier read": f"{bill['read']:,} of {total:,} responses{tokens}{seconds}"}

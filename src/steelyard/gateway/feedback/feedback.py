@@ -39,7 +39,7 @@ MAX_REQUESTS = 100_000  # the last requests, which can still be labelled
 _ID = re.compile(r"(?:chatcmpl-|resp_)?([0-9a-f]{32})")
 
 
-class KnownRequest(NamedTuple):
+class LabellableRequest(NamedTuple):
     """A request that can be labelled."""
 
     offset: int | None  # in the journal; None: not written yet
@@ -56,7 +56,7 @@ class Feedback:
         """Open the folder and load its records."""
         self.counter, self.metrics, self.model, self.texts = counter, metrics, model, texts
         self.keys, self.kind = keys, settings.answers
-        self.requests: dict[str, KnownRequest] = {}  # by id
+        self.requests: dict[str, LabellableRequest] = {}  # by id
         self.labels: dict[str, Label] = {}
         self.scores = RecentScores(reference)
         self._confidence: dict[str, float | None] = {}  # while the journal is read
@@ -140,10 +140,10 @@ class Feedback:
             self._labelling += Counter()  # drops zero counts
 
     def _may_label(self, name: str, owner: str) -> bool:
-        known = self.requests.get(name)
-        if known is None:
+        request = self.requests.get(name)
+        if request is None:
             return False
-        return known.owner == owner or (known.owner == NO_OWNER and self.keys <= 1)
+        return request.owner == owner or (request.owner == NO_OWNER and self.keys <= 1)
 
     async def _store_label(self, reply: str, name: str, correct: bool | None, answer: str | None) -> dict[str, Any]:
         await self.wait_until_stored(reply)
@@ -181,7 +181,7 @@ class Feedback:
         if answer is not None:
             kind = record.get("answers_kind") or self.kind if record["policy"] == AnswerPolicy.name else "exact"
             kind = DEFAULT if kind == AUTO else kind
-            texts = [replace_surrogates(each) for each in (*answers, answer)]
+            texts = [replace_surrogates(text) for text in (*answers, answer)]
             try:
                 return await self.counter.run(kind, texts, lambda reader: correct_answers(record, answer, reader))
             except LabelError as error:
@@ -192,7 +192,7 @@ class Feedback:
 
     def _remember(self, name: str, offset: int | None, record: Record) -> None:
         """Remember the position of a request, and drop the oldest."""
-        self.requests[name] = KnownRequest(offset, sys.intern(record.get("owner") or NO_OWNER))
+        self.requests[name] = LabellableRequest(offset, sys.intern(record.get("owner") or NO_OWNER))
         if len(self.requests) > MAX_REQUESTS:
             oldest = next(iter(self.requests))
             del self.requests[oldest]

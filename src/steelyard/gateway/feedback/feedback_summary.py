@@ -44,17 +44,17 @@ class RecentScores:
 
 def summary_of(labels: Sequence[Label], requests: int, scores: RecentScores) -> dict[str, Any]:
     """The reply of GET /v1/feedback; `requests` is how many can be labelled."""
-    known = [(label.confidence, label.verdict) for label in labels if label.confidence is not None]
-    confidence = np.array([sure for sure, _ in known])
-    curve = calibration_curve(confidence, np.array([verdict for _, verdict in known], bool)) if known else None
+    rated = [(label.confidence, label.verdict) for label in labels if label.confidence is not None]
+    confidence = np.array([sure for sure, _ in rated])
+    curve = calibration_curve(confidence, np.array([verdict for _, verdict in rated], bool)) if rated else None
     return {
         "object": "steelyard.feedback_summary",
         "requests": requests,
         "labelled": len(labels),
         "correct": sum(label.verdict for label in labels),
-        "with_confidence": len(known),
-        "confidence": float(confidence.mean()) if known else None,
+        "with_confidence": len(rated),
+        "confidence": float(confidence.mean()) if rated else None,
         "calibration_error": curve.ece if curve else None,
-        "bins": [vars(each) for each in curve.bins] if curve else [],
+        "bins": [vars(row) for row in curve.bins] if curve else [],
         "drift": scores.drift(),
     }

@@ -34,7 +34,7 @@ def request_record(name: str, decision: Decision, owner: str, *, model: str, tex
     record: Record = {
         "kind": REQUEST, "question": name, "at": time.time(), "model": decision.chat_request.model,
         "method": decision.method.name, "policy": decision.policy,
-        "answers": [stored_answer(each, decision.policy, texts=texts) for each in indexes],
+        "answers": [stored_answer(index, decision.policy, texts=texts) for index in indexes],
         "verdict": None if outcome.answer is None else indexes[outcome.answer],
         "confidence": _share(outcome.confidence), "share": outcome.share, "abstained": decision.abstained,
     }  # fmt: skip
@@ -72,11 +72,11 @@ def correct_answers(record: dict[str, Any], label: str, reader: AnswerReader) ->
     """Per answer of a request, whether it equals the correct answer that was sent as the label."""
     answers, policy = record["answers"], record["policy"]
     spellings = {label} if policy == AnswerPolicy.name else {label, *_as_json(label)}
-    equal = spellings | {stored_answer(each, policy, texts=False) for each in spellings}
-    same = [each in equal for each in answers]
+    equal = spellings | {stored_answer(spelling, policy, texts=False) for spelling in spellings}
+    same = [text in equal for text in answers]
     if policy != AnswerPolicy.name or not answers:
         return same
-    texts = pl.Series("answer", [replace_surrogates(each) for each in answers], pl.String)
+    texts = pl.Series("answer", [replace_surrogates(text) for text in answers], pl.String)
     gold = pl.Series("gold", [replace_surrogates(label)], pl.String)
     _, flags = reader.labelled(texts, np.zeros(len(answers), np.int64), gold)
     return [one or bool(other) for one, other in zip(same, flags, strict=True)]

@@ -22,7 +22,7 @@ from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.vote_reply import new_header
 from steelyard.gateway.vote.vote_settings import VoteSettings
 from steelyard.sampling.interrupts import cancel_and_wait
-from steelyard.sampling.online.cascade_walk import Standing
+from steelyard.sampling.online.cascade_walk import BallotState
 
 HEARTBEAT = 10.0  # seconds
 PIECE = 48  # characters at least
@@ -37,9 +37,9 @@ async def stream_vote(request: web.Request, chat_request: ChatRequest, settings:
     updates: asyncio.Queue[bytes] = asyncio.Queue()
     header = new_header()
 
-    def watch(sample: Sample, standing: Standing | None) -> None:
+    def watch(sample: Sample, ballot_state: BallotState | None) -> None:
         if settings.progress:
-            updates.put_nowait(event(_progress(chat_request, header, sample, standing)))
+            updates.put_nowait(event(_progress(chat_request, header, sample, ballot_state)))
 
     def events(reply: dict[str, Any]) -> Iterator[bytes]:
         yield from map(event, chunks(reply, usage=chat_request.usage_chunk))
@@ -152,7 +152,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def _progress(
-    chat_request: ChatRequest, header: dict[str, Any], sample: Sample, standing: Standing | None
+    chat_request: ChatRequest, header: dict[str, Any], sample: Sample, ballot_state: BallotState | None
 ) -> dict[str, Any]:
     """A chunk without choices that reports a sample, if the client asked for progress."""
     progress: dict[str, Any] = {"sample": sample.number, "text": sample.choice.text if sample.choice else None}
@@ -160,10 +160,10 @@ def _progress(
         progress["source"] = sample.source
     if sample.error:
         progress["error"] = public(sample.error.reason)
-    if standing:
-        progress["standing"] = {
-            "answer": standing.verdict, "confidence": standing.confidence, "share": standing.share,
-            "samples": standing.samples, "stop": standing.stop, "why": standing.why,
+    if ballot_state:
+        progress["state"] = {
+            "answer": ballot_state.verdict, "confidence": ballot_state.confidence, "share": ballot_state.share,
+            "samples": ballot_state.samples, "stop": ballot_state.stop, "why": ballot_state.why,
         }  # fmt: skip
     usage: dict[str, Any] = {"usage": None} if chat_request.usage_chunk else {}
     frame = {**header, "object": "chat.completion.chunk", "model": chat_request.model, "choices": []}

@@ -45,7 +45,7 @@ class Access:
             return None
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         digest = _digest(token.strip())
-        matches = [hmac.compare_digest(digest, known) for known in self._digests]
+        matches = [hmac.compare_digest(digest, expected) for expected in self._digests]
         if kind.lower() != "bearer" or not any(matches):
             message = "the API key is not valid" if token else "a key is required: send 'Authorization: Bearer KEY'"
             raise ApiError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})

@@ -31,7 +31,7 @@ class Admission:
     def __init__(self, slots: int, queue: int, keys: int = 1) -> None:
         self.slots, self.queue = slots, queue
         self.closed = False
-        self._most, self._most_waiting = (each - each // keys if keys > 1 else each for each in (slots, queue))
+        self._most, self._most_waiting = (limit - limit // keys if keys > 1 else limit for limit in (slots, queue))
         self._held: Counter[int] = Counter()  # slots by key
         self._waiting: list[Waiter] = []
 

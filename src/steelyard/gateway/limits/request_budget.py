@@ -95,17 +95,17 @@ def budget(
         sum(count * priced[name].completion for name, count in samples.items())
         + n * score_usage.per_token * score.prompt,
     )
-    each = min(_share(tokens - beside.tokens, per_token.tokens), _share(cost - beside.cost, per_token.cost))
-    if each == math.inf:
+    per_sample = min(_share(tokens - beside.tokens, per_token.tokens), _share(cost - beside.cost, per_token.cost))
+    if per_sample == math.inf:
         return Budget()
-    if each < 1 or (chat_request.max_tokens or 0) > each:
+    if per_sample < 1 or (chat_request.max_tokens or 0) > per_sample:
         size_text = f"up to {chat_request.max_tokens:,}" if chat_request.max_tokens else "at least one"
         scores = " and their scores" if score_usage != NO_USAGE else ""
         raise ApiError(
-            400, f"{n} samples of {size_text} tokens{scores} could exceed the limit of {max(0, each):,} each: "
+            400, f"{n} samples of {size_text} tokens{scores} could exceed the limit of {max(0, per_sample):,} each: "
             "request fewer samples (steelyard.n), or shorter ones (max_tokens)", param="max_tokens", code="over_budget",
         )  # fmt: skip
-    max_tokens = chat_request.max_tokens or each
+    max_tokens = chat_request.max_tokens or per_sample
     left = Bill(
         tokens - beside.tokens - per_token.tokens * max_tokens,
         (cost - beside.cost - per_token.cost * max_tokens) / MILLION,
@@ -115,7 +115,7 @@ def budget(
         for name, price in priced.items()
     }
     saved = {name: price.completion / MILLION for name, price in priced.items()}
-    return Budget(int(each), Allowance(left, worst, saved))
+    return Budget(int(per_sample), Allowance(left, worst, saved))
 
 
 def _share(left: float, price: float) -> float:
@@ -145,8 +145,8 @@ class Allowance:
         >>> rest.reserve("a"), rest.reserve("a")
         (True, False)
         """
-        each = self.sample[source]
-        rest = Bill(self.left.tokens - count * each.tokens, self.left.cost - count * each.cost)
+        per_sample = self.sample[source]
+        rest = Bill(self.left.tokens - count * per_sample.tokens, self.left.cost - count * per_sample.cost)
         if min(rest) < 0:
             return False
         self.left = rest
@@ -154,8 +154,8 @@ class Allowance:
 
     def release(self, source: str, count: int = 1) -> None:
         """Give back what was reserved for samples that are not billed."""
-        each = self.sample[source]
-        self.left = Bill(self.left.tokens + count * each.tokens, self.left.cost + count * each.cost)
+        per_sample = self.sample[source]
+        self.left = Bill(self.left.tokens + count * per_sample.tokens, self.left.cost + count * per_sample.cost)
 
     def record_usage(self, source: str, count: int, usage: Any) -> None:
         """Replace the worst case of `count` samples with their usage, if the upstream reports it.
@@ -164,8 +164,8 @@ class Allowance:
         """
         tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
         if type(tokens) is int:
-            each = self.sample[source]
-            saved = max(0.0, count * each.tokens - tokens)
+            per_sample = self.sample[source]
+            saved = max(0.0, count * per_sample.tokens - tokens)
             self.left = Bill(self.left.tokens + saved, self.left.cost + saved * self.price[source])
 
 

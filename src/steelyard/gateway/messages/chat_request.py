@@ -136,8 +136,8 @@ def _flag(values: Mapping[str, Any], name: str) -> bool:
     return bool(value)
 
 
-def unknown_model(model: str, known: list[str]) -> ApiError:
+def unknown_model(model: str, models: list[str]) -> ApiError:
     return ApiError(
-        404, f"no model {model!r:.100}: this server has {', '.join(known)}", param="model",
+        404, f"no model {model!r:.100}: this server has {', '.join(models)}", param="model",
         code="model_not_found",
     )  # fmt: skip

@@ -38,12 +38,13 @@ from steelyard.gateway.vote.vote_settings import VoteSettings
 from steelyard.sampling.ask.prepare import unplanned
 from steelyard.sampling.ask.sample_votes import Outcome, place_of
 from steelyard.sampling.interrupts import cancel_and_wait
-from steelyard.sampling.online.cascade_walk import Standing
+from steelyard.sampling.online.cascade_walk import BallotState
+from steelyard.sampling.online.similar_texts import EmbeddedTexts
 from steelyard.voting.stopping.stopping_rule import PrefixVotes, Rule
 
 SIDE_BY_SIDE = (1, 4, 16)  # samples
 LONGEST = 20_000  # characters of a response that are shown
-Update = tuple[Sample, Standing | None] | None  # None: the request is decided
+Update = tuple[Sample, BallotState | None] | None  # None: the request is decided
 
 
 async def ask(request: web.Request) -> web.StreamResponse:
@@ -118,10 +119,11 @@ class LiveVote:
         self.method, self.free = voting.method(settings), similar_policy(chat_request)
         self.policy = policy_of(chat_request, voting.voter.answers, settings.vote_on, settings.similarity)
         self.samples: list[Sample] = []
+        self.vectors: EmbeddedTexts | None = None  # by which the decision compared free text
         self.cascade = voting.voter.cascade is not None and settings.method is None
         self.places = Places(voting.samples(settings))
 
-    async def add(self, sample: Sample, by_rule: Standing | None) -> dict[str, Any]:
+    async def add(self, sample: Sample, by_rule: BallotState | None) -> dict[str, Any]:
         """Add a sample; return its event, with the vote so far on the samples that the rule has counted."""
         others = [one for one in self.samples if (one.number, one.source) != (sample.number, sample.source)]
         self.samples = sorted([*others, sample], key=self._place)
@@ -134,6 +136,7 @@ class LiveVote:
 
     async def side_by_side(self, decision: Decision) -> list[dict[str, Any] | None]:
         """The votes on the first 1, 4 and 16 samples of a decision, as far as it has as many; none for a cascade."""
+        self.vectors = decision.vectors
         samples = [] if self.cascade else sorted(decision.samples, key=self._place)
         rows = [samples[:n] for n in SIDE_BY_SIDE if n <= len(samples)]
         return [await self._vote(row, None) for row in rows]
@@ -152,11 +155,11 @@ class LiveVote:
                 for one in samples
             ]  # fmt: skip
 
-        rows, texts = entries(self.policy), self.policy.texts
+        rows, texts = entries(self.policy), self.policy.texts and (self.vectors or self.policy.texts)
         method = self.method or unplanned(any(row.score is not None for row in rows), bool(rows[0].source))
         outcome, _ = await self.counter.outcome(rows, method, self.policy.kind, self.until, texts=texts)
-        if outcome.answer is None and (similar := similar_entries(self.policy, self.free, entries)):
-            method, kind, texts = similar_method(self.method, similar), self.free.kind, self.free.texts
+        if outcome.answer is None and (similar := await similar_entries(self.policy, self.free, samples, entries)):
+            method, kind, texts = similar_method(self.method, similar), self.free.kind, self.vectors or self.free.texts
             outcome, _ = await self.counter.outcome(similar, method, kind, self.until, texts=texts)
         state = vote_state(outcome, self.places)
         if rule is not None and rule.thresholds:
@@ -195,10 +198,14 @@ def _signal(rule: Rule, outcome: Outcome) -> float:
     ahead = votes.pop(outcome.answer, 0) if outcome.answer is not None else 0
     size = np.array([len(outcome.votes)])
     learned = outcome.confidence is not None
+    answers = dict.fromkeys(one.answer for one in outcome.votes if one.answer is not None)
+    order = {answer: i for i, answer in enumerate(answers)}
+    numbers = [-1 if one.answer is None else order[one.answer] for one in outcome.votes]
     prefix = PrefixVotes(
         size, size, np.array([[0 if ahead else -1]], np.int32),
         np.array([[outcome.confidence if learned else np.nan]], np.float64), np.array([[ahead]]),
-        np.array([[max(votes.values(), default=0)]]), learned=learned,
+        np.array([[max(votes.values(), default=0)]]), np.array([numbers]),
+        np.array([[-1 if outcome.answer is None else order.get(outcome.answer, -1)]]), learned=learned,
     )  # fmt: skip
     return float(rule.signal(prefix)[0, 0])
 

@@ -100,10 +100,10 @@ def usage_of_all_choices(usage: Any, reply: Reply, *, believed: bool) -> Any:
     {'prompt_tokens': 7, 'completion_tokens': 100, 'total_tokens': 107}
     """
     tokens = [choice.tokens for choice in reply.good.values() if choice.tokens is not None]
-    known = len(tokens) == len(reply.good)
-    if not has_usage(usage) or (reply.usage and (known or believed)):
+    all_counted = len(tokens) == len(reply.good)
+    if not has_usage(usage) or (reply.usage and (all_counted or believed)):
         return usage
-    if not known:
+    if not all_counted:
         return None
     total = sum(tokens)
     prompt = {"total_tokens": usage["prompt_tokens"] + total} if type(usage.get("prompt_tokens")) is int else {}

@@ -107,7 +107,7 @@ class Source:
         longer pause than there is time for, the client is told at once when to retry: after LONGEST_PAUSE seconds at
         most, when one request is sent to see whether the upstream works.
         """
-        if self.pace.asked_for > max(0.0, until - time.monotonic()):
+        if self.pace.requested_pause > max(0.0, until - time.monotonic()):
             raise PutOffError(self.put_off, self.pace.closed_for)
 
         async def once() -> Result:
@@ -157,7 +157,7 @@ class Source:
     @property
     def paused(self) -> bool:
         """Whether requests are refused because the upstream asked for a longer pause than LONGEST_PAUSE."""
-        return self.pace.asked_for > LONGEST_PAUSE
+        return self.pace.requested_pause > LONGEST_PAUSE
 
     def refused_choices(self, reason: str) -> None:
         """Probe again if a refusal of several choices, which was accepted for one, mentions `n`."""

@@ -14,9 +14,10 @@ from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.vote.policies import SIMILAR
 from steelyard.gateway.vote.sample_request import SampleRequest
 from steelyard.gateway.vote.vote_settings import VoteSettings
-from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeAsked, Turn
+from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeTurns, Turn
 from steelyard.sampling.ask.sample_votes import Outcome
 from steelyard.sampling.llm.prices import Price, Prices, price_of
+from steelyard.sampling.online.similar_texts import EmbeddedTexts
 from steelyard.voting.methods.base.method import Method
 
 NO_PRICES: Prices = {}
@@ -70,10 +71,11 @@ class Decision:
     verifier: str | None = None  # why its scores were ignored
     threshold: float | None = None  # of the confidence, for the requested risk
     notes: list[str] = field(default_factory=list)
-    cascade: CascadeAsked | None = None  # which upstreams the plan's cascade used
+    cascade: CascadeTurns | None = None  # which upstreams the plan's cascade used
     summaries: list[SourceSummary] = field(default_factory=list)  # of the upstreams asked, if there are several
     scoring: list[Mapping[str, Any] | None] = field(default_factory=list)  # tokens of each score of a verifier
     scored_by: str | None = None  # the upstream that also verifies
+    vectors: EmbeddedTexts | None = None  # the similarities of free text by embeddings
 
     @cached_property
     def usage(self) -> dict[str, Any] | None:
@@ -180,13 +182,13 @@ def _turns(decision: Decision) -> dict[str, Turn]:
 
 def _source_report(name: str, summary: SourceSummary | None, turn: Turn | None, prices: Prices) -> dict[str, Any]:
     if summary is None:
-        return {"source": name, "asked": False, "why": public(turn.why) if turn else None}
+        return {"source": name, "sampled": False, "why": public(turn.why) if turn else None}
     received = summary.counted + summary.uncounted
     silent = not received and summary.why
     return {
         "source": name,
         "model": summary.model,
-        "asked": True,
+        "sampled": True,
         "why": public(turn.why if turn else f"it gave no sample: {summary.why}" if silent else EVERYBODY),
         "samples": {
             "wanted": summary.requested,

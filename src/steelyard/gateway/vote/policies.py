@@ -13,8 +13,10 @@ without scores the first (policy `text`).
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +34,7 @@ from steelyard.sampling.online.similar_texts import SimilarTexts
 TEXT, SIMILAR = "text", "similar"
 FREE_TEXT = "free"  # the kind that compares words
 COMPARED = 20_000  # characters of a response
+READ_AT_ONCE = 100_000  # characters of responses that are read before other requests have their turn
 NO_JSON = "text:"  # prefix of the canonical form of a text that is not JSON
 NO_CALL = "no tool call"
 LONGEST = 500
@@ -46,11 +49,16 @@ class AnswerPolicy:
     kind: str
     name: str = "answer"
     texts: SimilarTexts | None = field(default=None, compare=False)
+    _answers: dict[tuple[str, bool], str | None] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def answer(self, sample: Sample) -> str | None:
-        """Read the answer as `ask` does; None if it is unreadable."""
-        choice = sample.choice
-        return extract_answer(choice.text, self.kind, cut=is_cut(choice.finish)) if choice else None
+        """Read the answer as `ask` does, once; None if it is unreadable."""
+        if sample.choice is None:
+            return None
+        response = text, cut = sample.choice.text, is_cut(sample.choice.finish)
+        if response not in self._answers:
+            self._answers[response] = extract_answer(text, self.kind, cut=cut)
+        return self._answers[response]
 
 
 @dataclass(frozen=True)
@@ -96,6 +104,19 @@ class ToolPolicy:
 
 
 Policy = AnswerPolicy | JsonPolicy | ToolPolicy
+
+
+async def read_answers(policy: Policy, samples: Sequence[Sample]) -> None:
+    """Read the answers of all samples; other requests have their turn whenever many characters were read."""
+    if not isinstance(policy, AnswerPolicy):
+        return
+    characters = READ_AT_ONCE  # the reply that contains the samples was parsed just before
+    for choice, sample in ((sample.choice, sample) for sample in samples if sample.choice):
+        characters += len(choice.text)
+        if characters > READ_AT_ONCE:
+            await asyncio.sleep(0)
+            characters = len(choice.text)
+        policy.answer(sample)
 
 
 def _call(call: Any) -> list[str] | None:

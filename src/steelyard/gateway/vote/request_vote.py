@@ -20,13 +20,14 @@ from steelyard.gateway.messages.chat_request import ChatRequest
 from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.upstream.source import Source
 from steelyard.gateway.vote.decision import Decision, SourceSummary
-from steelyard.gateway.vote.policies import TEXT, AnswerPolicy, Policy, policy_of, similar_policy
+from steelyard.gateway.vote.embedder import Embedder, TextComparison
+from steelyard.gateway.vote.policies import TEXT, AnswerPolicy, Policy, policy_of, read_answers, similar_policy
 from steelyard.gateway.vote.sample_request import SampleRequest, SampleSpec
 from steelyard.gateway.vote.sample_set import ALL, DEADLINE, SampleSet, Watch
 from steelyard.gateway.vote.scoring import Scorer
 from steelyard.gateway.vote.vote_counter import VoteCounter, VoteEntry
 from steelyard.gateway.vote.vote_settings import VoteSettings
-from steelyard.sampling.ask.ask_cascade import CascadeAsked
+from steelyard.sampling.ask.ask_cascade import CascadeTurns
 from steelyard.sampling.ask.prepare import by_score, planned_counts, unplanned
 from steelyard.sampling.ask.sample_stream import Draw, unscored, without_scores
 from steelyard.sampling.ask.sample_votes import SCORE, rule_applies
@@ -53,6 +54,7 @@ class Voter:
     answers: str = AUTO  # the kind of answers; auto: by the text of each question
     cascade: Cascade | None = None
     score: str = SCORE
+    embedder: Embedder | None = None  # compares free text
 
 
 @dataclass
@@ -84,6 +86,10 @@ class Voting:
         """The tokens of one score at worst; a cascade and a single sample need no scores."""
         if only or self._cascade(settings):
             return NO_USAGE
+        if embedder := self._embedder(settings):
+            policy = policy_of(chat_request, self.voter.answers, settings.vote_on)
+            embeds = isinstance(policy, AnswerPolicy)
+            return embedder.score_usage(chat_request.question, prices) if embeds else NO_USAGE
         return self.voter.scorer.score_usage(chat_request.question, prices)
 
     async def decide(
@@ -123,31 +129,38 @@ class Voting:
             raise _no_sample(sample_set, settings.deadline_s)
         if stopped == DEADLINE:
             notes.append(DEADLINE)
-        if scorer is not None and scorer.logprobs and any(each.source.abilities is None for each in requests):
+        if scorer is not None and scorer.logprobs and any(request.source.abilities is None for request in requests):
             notes.append(UNPROBED)
+        await read_answers(policy, sample_set.samples)
         entries = sample_set.entries(policy)
         several = requests[0].source.name != ""
         chosen = method or unplanned(any(one.score is not None for one in entries), several)
-        turns: CascadeAsked | None = None
-        if cascade and sample_set.standing:
+        turns: CascadeTurns | None = None
+        comparison = TextComparison(self._embedder(settings), chat_request.question, vote_until)
+        if cascade and sample_set.state:
             (outcome, turns), late = await self.counter.cascade_outcome_of(
-                entries, _draws(sample_set), chosen, cascade, sample_set.standing, policy.kind,
+                entries, _draws(sample_set), chosen, cascade, sample_set.state, policy.kind,
                 [source.name for source in self.sources], vote_until,
             )  # fmt: skip
             notes += late
         else:
+            compared = await comparison.of(policy, entries)
             outcome, late = await self.counter.outcome(
-                entries, chosen, policy.kind, vote_until, texts=policy.texts, losses=settings.ballots
+                entries, chosen, policy.kind, vote_until, texts=compared, losses=settings.ballots
             )
             notes += late
             notes += _unscored(chosen, sample_set.samples, self.voter) if several else []
         similar = similar_policy(chat_request)
-        if outcome.answer is None and (texts := similar_entries(policy, similar, sample_set.entries)):
+        if outcome.answer is None and (
+            texts := await similar_entries(policy, similar, sample_set.samples, sample_set.entries)
+        ):
             policy, chosen = similar, similar_method(method, texts)
-            outcome, _ = await self.counter.outcome(texts, chosen, policy.kind, vote_until, texts=policy.texts)
+            outcome, _ = await self.counter.outcome(
+                texts, chosen, policy.kind, vote_until, texts=await comparison.of(policy, texts)
+            )
             notes.append(BY_SIMILARITY)
         counted = sorted(filter(sample_set.is_counted, sample_set.samples), key=lambda one: (one.number, one.source))
-        notes += _cut_off(policy, counted)
+        notes += [*comparison.notes, *_cut_off(policy, counted)]
         used = [request for request in requests if request.source.name in sample_set.requested_sources]
         received = sample_set.received
         failed = [one for one in received if one.choice is None]
@@ -163,9 +176,10 @@ class Voting:
             cancelled=requested - len(received), attempts=sum(request.attempts for request in used),
             at_once=any(request.size > 1 for request in used),
             replies=[reply for request in used for reply in request.replies], stopped=stopped,
-            verifier=sample_set.fault, threshold=threshold, notes=notes, cascade=turns,
+            verifier=comparison.fault or sample_set.fault, threshold=threshold, notes=notes, cascade=turns,
             summaries=[SourceSummary.of(request, received, counted) for request in used] if several else [],
-            scoring=_scoring(scorer, received), scored_by=scorer.priced_as if scorer else None,
+            scoring=[*_scoring(scorer, received), *comparison.usages],
+            scored_by=comparison.priced_as or (scorer.priced_as if scorer else None), vectors=comparison.vectors,
         )  # fmt: skip
 
     def method(self, settings: VoteSettings) -> Method | None:
@@ -181,17 +195,22 @@ class Voting:
             )
         return None if method is None or not _votes_unfitted(method) else method
 
+    def _embedder(self, settings: VoteSettings) -> Embedder | None:
+        """What compares free text by vectors, unless the client names a similarity."""
+        return self.voter.embedder if settings.similarity is None else None
+
     def _cascade(self, settings: VoteSettings) -> Cascade | None:
         """The plan's cascade, unless the client wants another method."""
         return None if settings.method else self.voter.cascade
 
 
-def similar_entries(
-    policy: Policy, similar: Policy, entries: Callable[[Policy], list[VoteEntry]]
+async def similar_entries(
+    policy: Policy, similar: Policy, samples: Sequence[Sample], entries: Callable[[Policy], list[VoteEntry]]
 ) -> list[VoteEntry] | None:
     """The entries of a vote on free text instead of `policy`; None if there are not two responses to compare."""
     if not isinstance(policy, AnswerPolicy) or policy.texts is not None:
         return None
+    await read_answers(similar, samples)
     rows = entries(similar)
     return rows if sum(row.answer is not None for row in rows) > 1 else None
 

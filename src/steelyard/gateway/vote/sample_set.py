@@ -18,13 +18,13 @@ from steelyard.gateway.vote.vote_counter import RunningBallot, VoteCounter, Vote
 from steelyard.sampling.ask.ask_cascade import absent_samples, along
 from steelyard.sampling.ask.sample_stream import merged
 from steelyard.sampling.ask.sample_votes import place_of, rule_applies
-from steelyard.sampling.online.cascade_walk import Standing
+from steelyard.sampling.online.cascade_walk import BallotState
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.stopping.cascade import Cascade
 
 DEADLINE = "the deadline was reached, so only the samples that arrived in time were counted"
 ALL = "all samples were drawn"
-Watch = Callable[[Sample, Standing | None], None]
+Watch = Callable[[Sample, BallotState | None], None]
 
 
 class SampleSet:
@@ -47,7 +47,7 @@ class SampleSet:
         self.requested_sources: list[str] = []
         self.samples: list[Sample] = []
         self.fault: str | None = None  # of the verifier
-        self.standing: Standing | None = None
+        self.state: BallotState | None = None
         self._names = list(self.requests)
         self._ballot = self._new_ballot()
         self._replays = Replays(take_back=cascade is None)
@@ -55,9 +55,9 @@ class SampleSet:
     @property
     def received(self) -> list[Sample]:
         """All samples by number, also those that arrived after the decision."""
-        known = {(one.number, one.source) for one in self.samples}
+        seen = {(one.number, one.source) for one in self.samples}
         others = [one for request in self.requests.values() for one in request.received]
-        unseen = [one for one in others if (one.number, one.source) not in known]
+        unseen = [one for one in others if (one.number, one.source) not in seen]
         return sorted([*self.samples, *unseen], key=lambda one: (one.number, one.source))
 
     def entries(self, policy: Policy) -> list[VoteEntry]:
@@ -75,9 +75,9 @@ class SampleSet:
 
     def is_counted(self, sample: Sample) -> bool:
         """Whether the stopping rule counted a sample; without a rule all count."""
-        if self.cascade or self.standing is None or not self.standing.stop:
+        if self.cascade or self.state is None or not self.state.stop:
             return True
-        return self._place(sample) < self.standing.samples
+        return self._place(sample) < self.state.samples
 
     async def all(self, watch: Watch) -> str:
         """Collect samples until the rule, the cascade, the number or the deadline ends it; return why."""
@@ -86,9 +86,9 @@ class SampleSet:
                 async for sample in stream:
                     for changed in self._replays.resolve(sample):
                         await self._add(changed)
-                        watch(changed, self.standing)
-                    if self.standing and self.standing.stop:
-                        return self.standing.why
+                        watch(changed, self.state)
+                    if self.state and self.state.stop:
+                        return self.state.why
         except TimeoutError:
             await self._settle(watch)
             return DEADLINE
@@ -99,8 +99,8 @@ class SampleSet:
         if not self.cascade or not ballot:
             return self._start(list(self.requests.values()))
         absent = absent_samples(self.cascade, self.requests)
-        self.standing = await ballot.add(*(VoteEntry(number, name, None, None) for name, number in absent))
-        return along(lambda: ballot.standing.next, self.requests, self._start)
+        self.state = await ballot.add(*(VoteEntry(number, name, None, None) for name, number in absent))
+        return along(lambda: ballot.state.next, self.requests, self._start)
 
     def _start(self, requests: list[SampleRequest]) -> AsyncGenerator[Sample]:
         self.requested_sources += [request.source.name for request in requests]
@@ -117,17 +117,17 @@ class SampleSet:
         failed = self._unscored()
         self.fault = self.fault or (failed.unscored if failed else None)
         for one in changed:
-            watch(one, self.standing)
+            watch(one, self.state)
         if not self.cascade or not self._ballot:
             return
-        self.standing = await self._ballot.add(*(self._entry(one) for one in changed))
+        self.state = await self._ballot.add(*(self._entry(one) for one in changed))
         received = {(sample.source, sample.number) for sample in self.samples}
-        while now := self.standing.next:
+        while now := self.state.next:
             expected = [(name, number) for name in now for number in range(self.cascade.samples_of(name))]
             missing = [
                 VoteEntry(number, name, None, None) for name, number in expected if (name, number) not in received
             ]
-            self.standing = await self._ballot.add(*missing)
+            self.state = await self._ballot.add(*missing)
 
     async def _add(self, sample: Sample) -> None:
         """Add a sample; if the verifier failed on one that the rule needs, count all without scores.
@@ -140,8 +140,8 @@ class SampleSet:
         if len(self.samples) == before:
             await self._recount()
         elif self._ballot and (self.fault is not None or sample.unscored is None):
-            self.standing = await self._ballot.add(self._entry(sample))
-        if self.fault is None and not (self.standing and self.standing.stop):
+            self.state = await self._ballot.add(self._entry(sample))
+        if self.fault is None and not (self.state and self.state.stop):
             scored = {self._place(one) for one in self.samples if one.unscored is None}
             failed = self._unscored()
             if failed and (self._ballot is None or scored >= set(range(self._place(failed)))):
@@ -151,9 +151,9 @@ class SampleSet:
     async def _recount(self) -> None:
         self._ballot = ballot = self._new_ballot()
         if ballot:
-            for each in self.samples:
-                if self.fault is not None or each.unscored is None:
-                    self.standing = await ballot.add(self._entry(each))
+            for sample in self.samples:
+                if self.fault is not None or sample.unscored is None:
+                    self.state = await ballot.add(self._entry(sample))
 
     def _unscored(self) -> Sample | None:
         """The first sample, by place, that the verifier failed on."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -62,49 +62,39 @@ class OwnLogprob:
         return NO_USAGE
 
 
-class Verified:
+class VerifierConnection:
     """A verifier, in this process or behind an address, connected when first needed."""
-
-    logprobs = False
 
     def __init__(
         self,
         connect: Callable[[], Awaitable[Runner]],
         *,
-        score: str,
-        split: str,
         timeout: float,
         priced_as: str | None = None,  # the name of the upstream that gives the scores
         usage_per_score: Callable[[str], ScoreUsage] = lambda _: NO_USAGE,
     ) -> None:
         self.timeout, self.priced_as, self._usage_per_score = timeout, priced_as, usage_per_score
         self.problem: str | None = None  # why it could not be connected to
-        self._connect, self._split = connect, split
+        self._connect = connect
         self._runner: Runner | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._failed = -AGAIN
-        spelling = parse_score(score) or Score(score, None)
-        self._spelling = spelling if spelling.reducer else replace(spelling, reducer="last")
 
-    async def score(self, question: str, sample: Sample, until: float) -> Scored:
-        """Request the scores of the steps, and reduce them as the plan's score does; raises a ScoringError."""
-        steps = split(sample.choice.text, self._split) if sample.choice else []
-        if not sample.choice or not steps:
-            return Scored(None)
+    @asynccontextmanager
+    async def within(self, until: float, result: str) -> AsyncIterator[Runner]:
+        """The runner, for a share of the time that is left; any failure is a ScoringError. `result`: what it gives."""
         limit = min(self.timeout, SHARE * (until - time.monotonic()))
         try:
             async with asyncio.timeout(limit):
-                runner = await self.connected()
-                scores = await _scores(runner, Item(question, steps, {"logprob": sample.choice.logprob}))
+                yield await self.connected()
         except TimeoutError:
-            raise ScoringError(f"no score within {limit:.3g} s") from None
+            raise ScoringError(f"no {result} within {max(0, limit):.3g} s") from None
         except ScoringError:
             raise
         except SteelyardError as error:
             raise ScoringError(str(error)) from None
         except Exception as error:  # the request continues without the verifier
             raise ScoringError(f"the verifier failed: {type(error).__name__}") from error
-        return Scored(reduce_steps(scores, self._spelling), scores.usage)
 
     def score_usage(self, question: str, prices: Prices) -> ScoreUsage:
         """All tries of one score together; a token of the response counts as one token of the verifier."""
@@ -136,6 +126,27 @@ class Verified:
         except Exception as error:
             self.problem, self._failed = f"the verifier failed: {type(error).__name__}", time.monotonic()
             raise ScoringError(self.problem) from error
+
+
+class Verified(VerifierConnection):
+    """A verifier that scores one sample at a time."""
+
+    logprobs = False
+
+    def __init__(self, connect: Callable[[], Awaitable[Runner]], *, score: str, split: str, **settings: Any) -> None:
+        super().__init__(connect, **settings)
+        self._split = split
+        spelling = parse_score(score) or Score(score, None)
+        self._spelling = spelling if spelling.reducer else replace(spelling, reducer="last")
+
+    async def score(self, question: str, sample: Sample, until: float) -> Scored:
+        """Request the scores of the steps, and reduce them as the plan's score does; raises a ScoringError."""
+        steps = split(sample.choice.text, self._split) if sample.choice else []
+        if not sample.choice or not steps:
+            return Scored(None)
+        async with self.within(until, "score") as runner:
+            scores = await _scores(runner, Item(question, steps, {"logprob": sample.choice.logprob}))
+        return Scored(reduce_steps(scores, self._spelling), scores.usage)
 
 
 Scorer = OwnLogprob | Verified

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from steelyard.foundation.errors import SettingError
 from steelyard.gateway.limits.request_budget import NO_USAGE, ScoreUsage
 from steelyard.gateway.messages.api_errors import LONGEST_PAUSE
+from steelyard.gateway.messages.secrets_filter import Secrets
 from steelyard.gateway.upstream.source import RETRIES
+from steelyard.gateway.vote.embedder import Embedder
 from steelyard.gateway.vote.scoring import OwnLogprob, Scorer, Verified
 from steelyard.sampling.llm.address import NO_KEY, Address
 from steelyard.sampling.llm.client import UNTIMED
@@ -17,7 +19,8 @@ from steelyard.sampling.llm.prices import VERIFIER
 from steelyard.sampling.llm.upstreams import Upstream, check_upstream, served, started
 from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.criteria import with_criteria
-from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol, Verifier
+from steelyard.sampling.verifiers.protocol import ChatProtocol, EmbeddingProtocol, Protocol, RecordedProtocol, Verifier
+from steelyard.sampling.verifiers.runners.embedding_server import EmbeddingServer
 from steelyard.sampling.verifiers.runners.many_requests import MOST
 from steelyard.sampling.verifiers.runners.where import check_one_at_a_time, check_place, connect
 from steelyard.sampling.verifiers.scored_items import Runner
@@ -41,13 +44,24 @@ class VerifierSettings:
     def __post_init__(self) -> None:
         """Refuse a verifier that cannot run there, before anything is started."""
         protocol, verifier = self._protocol()
-        check_one_at_a_time(verifier.name, protocol, "serve")
+        if self.embeds and (self.upstream is None or self.local or not (self.model or verifier.model)):
+            raise SettingError(
+                f"{verifier.name} needs a server with an embedding model: name both with --verifier-upstream URL and "
+                "--verifier-model NAME"
+            )
+        if not self.embeds:
+            check_one_at_a_time(verifier.name, protocol, "serve")
         if self.upstream is not None:
             check_upstream(self.upstream, self.key_env)
         at = self.upstream is not None or isinstance(protocol, ChatProtocol)
         check_place(verifier.name, protocol, at=at, local=self.local)
         if not self.timeout > 0:
             raise SettingError(f"cannot wait {self.timeout:g} s for a score: give a number above 0")
+
+    @property
+    def embeds(self) -> bool:
+        """Whether it gives vectors, by which free text is compared, instead of scores."""
+        return isinstance(self._protocol()[0], EmbeddingProtocol)
 
     def _protocol(self) -> tuple[Protocol, Verifier]:
         protocol, verifier = find_verifier(self.name)
@@ -86,18 +100,14 @@ class VerifierSettings:
             if own or url is None:
                 own_address = address if own else None
                 return await connect(protocol, model, own_address, tries=tries, timeout=UNTIMED, pace=pace)
-            async with AsyncExitStack() as trial:  # closed at once if it does not connect
-                server = await trial.enter_async_context(started(served, url, self.key_env))
-                runner = await connect(protocol, model, server, tries=tries, timeout=UNTIMED, pace=pace)
-                stack.push_async_callback(trial.pop_all().aclose)
-            return runner
+            return await self._connected(url, model, stack, tries, pace)
 
         def usage_per_score(question: str) -> ScoreUsage:
             if not own and url is None:
                 return NO_USAGE  # it runs in this process
             if isinstance(protocol, ChatProtocol):
                 beside = sum(
-                    len(each["content"].encode("utf-8", "replace")) for each in protocol.render(question, [""])
+                    len(message["content"].encode("utf-8", "replace")) for message in protocol.render(question, [""])
                 )
                 return ScoreUsage(tries * (beside + LAYOUT), tries, tries, None)
             return ScoreUsage(tries * (len(question.encode("utf-8", "replace")) + LAYOUT), 2 * tries, 0, None)
@@ -108,3 +118,34 @@ class VerifierSettings:
         )  # fmt: skip
         stack.push_async_callback(verified.close)
         return verified
+
+    def embedder(
+        self, stack: AsyncExitStack, secrets: Secrets, *, tries: int = TRIES, priced: bool = False
+    ) -> Embedder:
+        """The embedding server by which free text is compared; it is closed with the stack.
+
+        A request that fails is not sent again in halves: if one text fails, the vectors of the others are not used.
+        """
+        url, model = self.upstream or "", self.model or self._protocol()[1].model
+        pace = Pace(MOST, longest=LONGEST_PAUSE)
+
+        async def ready() -> Runner:
+            runner = await self._connected(url, model, stack, tries, pace)
+            if isinstance(runner, EmbeddingServer):
+                runner.halves = False
+            return runner
+
+        embedder = Embedder(
+            ready, secrets, timeout=self.timeout, priced_as=VERIFIER if priced else None,
+            usage_per_score=lambda _: ScoreUsage(tries * LAYOUT, tries, 0, None),
+        )  # fmt: skip
+        stack.push_async_callback(embedder.close)
+        return embedder
+
+    async def _connected(self, url: str, model: str, stack: AsyncExitStack, tries: int, pace: Pace) -> Runner:
+        """Connect to the verifier's own server."""
+        async with AsyncExitStack() as trial:  # closed at once if it does not connect
+            server = await trial.enter_async_context(started(served, url, self.key_env))
+            runner = await connect(self._protocol()[0], model, server, tries=tries, timeout=UNTIMED, pace=pace)
+            stack.push_async_callback(trial.pop_all().aclose)
+        return runner

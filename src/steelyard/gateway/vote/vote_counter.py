@@ -19,11 +19,11 @@ from typing import NamedTuple, TypeVar
 from steelyard.answers.extract import kind_of
 from steelyard.answers.grouping import simple_keys
 from steelyard.answers.reader import AnswerReader
-from steelyard.sampling.ask.ask_cascade import CascadeAsked, cascade_outcome, turns_of
+from steelyard.sampling.ask.ask_cascade import CascadeTurns, cascade_outcome, turns_of
 from steelyard.sampling.ask.sample_stream import Draw
 from steelyard.sampling.ask.sample_votes import Entered, Outcome, outcome_of
 from steelyard.sampling.online.ballot import Ballot
-from steelyard.sampling.online.cascade_walk import Standing
+from steelyard.sampling.online.cascade_walk import BallotState
 from steelyard.sampling.online.entry_pool import EntryPool
 from steelyard.sampling.online.similar_texts import SimilarTexts
 from steelyard.voting.methods.base.method import Method
@@ -80,17 +80,17 @@ class VoteCounter:
         draws: Sequence[Draw],
         voter: Method,
         cascade: Cascade,
-        standing: Standing,
+        state: BallotState,
         kind: str,
         upstreams: Sequence[str],
         until: float = math.inf,
-    ) -> tuple[tuple[Outcome, CascadeAsked], list[str]]:
+    ) -> tuple[tuple[Outcome, CascadeTurns], list[str]]:
         """Vote on samples by a cascade; `draws` are all samples requested from its sources, also missing ones."""
         rows = _by_number(entries)
 
-        def work(reader: AnswerReader) -> tuple[Outcome, CascadeAsked]:
+        def work(reader: AnswerReader) -> tuple[Outcome, CascadeTurns]:
             pool, entered = _pool(rows, voter, reader)
-            return cascade_outcome(pool, entered, cascade, standing), turns_of(pool, draws, cascade, upstreams)
+            return cascade_outcome(pool, entered, cascade, state), turns_of(pool, draws, cascade, upstreams)
 
         return await self.run(kind, [one.answer for one in rows], _with_notes(work), until)
 
@@ -219,34 +219,34 @@ class RunningBallot:
     ) -> None:
         self.counter, self.voter, self.kind, self.until, self.texts = counter, voter, kind, until, texts
         self.entries: list[VoteEntry] = []
-        self._seen = 0  # how many of them are in the standing
+        self._seen = 0  # how many of them are in the state
         self._ballot = Ballot(voter, answers=AnswerReader(kind), prompt=texts)
-        self.standing = self._ballot.standing
+        self.state = self._ballot.state
 
-    async def add(self, *more: VoteEntry) -> Standing:
+    async def add(self, *more: VoteEntry) -> BallotState:
         """Count samples, and earlier ones whose counting was interrupted."""
         self.entries += more
         if len(self.entries) == self._seen:
-            return self.standing
-        answers = [each.answer for each in self.entries]
+            return self.state
+        answers = [previous.answer for previous in self.entries]
         if self.texts is not None and not is_quick(self.kind, answers):
             await self.counter.run(self.kind, answers, self._compare, self.until)
         if self.texts is not None or is_quick(self.kind, answers):
-            self.standing = [_add(self._ballot, one) for one in self.entries[self._seen :]][-1]
+            self.state = [_add(self._ballot, one) for one in self.entries[self._seen :]][-1]
         else:
-            self.standing = await self.counter.run(self.kind, answers, self._recount, self.until)
+            self.state = await self.counter.run(self.kind, answers, self._recount, self.until)
         self._seen = len(answers)
-        return self.standing
+        return self.state
 
     def _compare(self, _: AnswerReader) -> None:
         """Compare the texts of the new entries, which takes most of the time, with all others."""
         if self.texts is not None:
             self.texts.matrix([one.answer for one in self.entries[self._seen :] if one.answer is not None])
 
-    def _recount(self, reader: AnswerReader) -> Standing:
+    def _recount(self, reader: AnswerReader) -> BallotState:
         ballot = Ballot(self.voter, answers=reader)
         return [_add(ballot, one) for one in self.entries][-1]
 
 
-def _add(ballot: Ballot, one: VoteEntry) -> Standing:
+def _add(ballot: Ballot, one: VoteEntry) -> BallotState:
     return ballot.add(one.answer, one.score, one.number, one.source or None)

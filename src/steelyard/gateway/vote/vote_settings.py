@@ -89,8 +89,8 @@ def _method(name: Any) -> str | None:
     if name is None:
         return None
     if name not in unfitted_methods():
-        known = did_you_mean(str(name), unfitted_methods())
-        raise invalid(f"{WITHIN}method", f"{name!r:.60} cannot vote without a plan: {known}")
+        hint = did_you_mean(str(name), unfitted_methods())
+        raise invalid(f"{WITHIN}method", f"{name!r:.60} cannot vote without a plan: {hint}")
     return str(name)
 
 
@@ -113,8 +113,8 @@ def _similarity(settings: dict[str, Any]) -> str | None:
     if name is None:
         return None
     if name not in request_similarities():
-        known = did_you_mean(str(name), request_similarities())
-        raise invalid(f"{WITHIN}similarity", f"unknown similarity {name!r:.60}: {known}")
+        hint = did_you_mean(str(name), request_similarities())
+        raise invalid(f"{WITHIN}similarity", f"unknown similarity {name!r:.60}: {hint}")
     if settings.get("vote_on") is not None:
         raise invalid(f"{WITHIN}similarity", "similarity compares whole responses, and vote_on parts: omit one of them")
     method = settings.get("method")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from steelyard.answers.extract import AUTO
 from steelyard.runs.token_usage import Usage, usage_field, usage_from_field
-from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeAsked, cascade_outcome, in_turn, turns_of
+from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeTurns, cascade_outcome, in_turn, turns_of
 from steelyard.sampling.ask.ask_verifier import ReadBy
 from steelyard.sampling.ask.prepare import by_score, prepare, unplanned
 from steelyard.sampling.ask.sample_stream import (
@@ -27,11 +27,11 @@ from steelyard.sampling.llm.embedded import LOCAL
 from steelyard.sampling.llm.prices import VERIFIER
 from steelyard.sampling.llm.upstreams import Named, Serve, served, started
 from steelyard.sampling.online.ballot import Ballot
-from steelyard.sampling.online.cascade_walk import Standing
+from steelyard.sampling.online.cascade_walk import BallotState
 
 
 @dataclass(frozen=True)
-class Asked(Outcome):
+class AskResult(Outcome):
     """The verdict and the samples behind it; `stopped` is the state at which a plan's rule ended the sampling early."""
 
     question: str
@@ -40,9 +40,9 @@ class Asked(Outcome):
     score: str | None  # by which the samples were weighed
     plan: str | None
     draws: list[Draw]
-    stopped: Standing | None
+    stopped: BallotState | None
     upstreams: tuple[str, ...] = ()  # the names of several
-    cascade: CascadeAsked | None = None  # who was asked and who was not, by a plan that has a cascade
+    cascade: CascadeTurns | None = None  # who was asked and who was not, by a plan that has a cascade
     read_by: ReadBy | None = None  # which verifier read the samples, and why not all of them
     spent_on_scores: Usage = field(default_factory=Usage)
 
@@ -78,12 +78,12 @@ async def aask(
     frugal: str | bool | None = None,
     progress: Callable[[Draw], None] = lambda _: None,
     serve: Serve = served,
-) -> Asked:
+) -> AskResult:
     """The async version of `ask`.
 
     >>> import asyncio, steelyard as sy
-    >>> asked = asyncio.run(sy.aask("How many apples?", upstream=upstream, model="m", n=4))
-    >>> len(asked.votes), asked.method
+    >>> result = asyncio.run(sy.aask("How many apples?", upstream=upstream, model="m", n=4))
+    >>> len(result.votes), result.method
     (4, 'vanilla')
     """
     prepared = prepare(
@@ -107,9 +107,9 @@ async def aask(
             need_samples(samples, requests)
             without_empty(samples, requests)
             pool = pool_of(samples, by=SCORE, answers=kind)
-            return Asked(
-                **vars(cascade_outcome(pool, entered(samples), cascade, ballot.standing)), question=question,
-                model=model_names, method=CASCADE, score=None, plan=str(plan), draws=samples, stopped=ballot.standing,
+            return AskResult(
+                **vars(cascade_outcome(pool, entered(samples), cascade, ballot.state)), question=question,
+                model=model_names, method=CASCADE, score=None, plan=str(plan), draws=samples, stopped=ballot.state,
                 upstreams=names, cascade=turns_of(pool, samples, cascade, names),
             )  # fmt: skip
         watch = servers.enter_context(Watch(None if reading else voter, kind, names, question))
@@ -120,7 +120,7 @@ async def aask(
     method = voter or unplanned(scored, len(names) > 1 and not reading)
     outcome = count(samples, method, by=score, answers=kind, verified=verified, prompt=question)
     read = scored and (by_score(method) or not method.weighs_sources)
-    return Asked(
+    return AskResult(
         **vars(outcome), question=question, model=model_names, method=method.name, score=score if read else None,
         plan=None if plan is None else str(plan), draws=samples, stopped=watch.stopped, upstreams=names,
         read_by=reading.summary(verified) if reading and verified else None,
@@ -135,26 +135,27 @@ def ask() -> None:
     `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
     asked n times, and one without any sample is reported and does not vote. Without n a plan by `sy.plan_budget` sets
     the number of samples of each; other plans request 8. A plan with a cascade is followed: upstreams are asked in its
-    order and as often as it says; `Asked.cascade` lists them, and the cost. Answers are read as the plan's were;
+    order and as often as it says; `AskResult.cascade` lists them, and the cost. Answers are read as the plan's were;
     without a plan as `answers` says, else as `choice` if the prompt or the question has options, else as math. With
-    answers="free" similar responses vote for each other: `Asked.answer` is one of them, and `Asked.answers` are groups.
+    answers="free" similar responses vote for each other: `AskResult.answer` is one of them, and
+    `AskResult.answers` are groups.
 
     Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, that ends the
     sampling. A `verifier` scores the samples, in this process (`local`) or at `verifier_upstream`; one that asks a chat
     server asks the upstream by default, and a judge grades by `criteria`, a text. Then `plan` is one for its score, and
     with `frugal` ("exact", "expected", or True) only samples that can change the verdict are scored: `Vote.verifier`
-    says which, `Asked.read_by` why.
+    says which, `AskResult.read_by` why.
 
     `progress` is called with every sample as it arrives; `serve` opens the server. The options are those of
     `steelyard ask`.
 
     >>> import steelyard as sy
-    >>> asked = sy.ask("How many apples are in the basket?", upstream=upstream, model="m", n=8)
-    >>> asked.answer == max(asked.answers, key=lambda one: one.weight).answer
+    >>> result = sy.ask("How many apples are in the basket?", upstream=upstream, model="m", n=8)
+    >>> result.answer == max(result.answers, key=lambda one: one.weight).answer
     True
-    >>> sum(one.votes for one in asked.answers), 0 < asked.share <= 1
+    >>> sum(one.votes for one in result.answers), 0 < result.share <= 1
     (8, True)
-    >>> asked.confidence is None  # a probability takes a plan that has learned one
+    >>> result.confidence is None  # a probability takes a plan that has learned one
     True
     """
 

@@ -20,13 +20,14 @@ from steelyard.foundation.errors import PlanError, SettingError, SteelyardWarnin
 from steelyard.sampling.ask.sample_stream import Draw, SampleRequest, together
 from steelyard.sampling.ask.sample_votes import AnswerTotal, Entered, Outcome, Vote, answer_of, in_order
 from steelyard.sampling.online.ballot import Ballot
-from steelyard.sampling.online.cascade_walk import Standing, check_cascade
+from steelyard.sampling.online.cascade_walk import BallotState, check_cascade
 from steelyard.tables.columns import CHARACTERS
 from steelyard.voting.fitting.answer_odds import Panel
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.source_vote import SourceVote
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.cascade import Cascade
+from steelyard.voting.tally import answer_totals
 
 Request = TypeVar("Request")
 Sample = TypeVar("Sample")
@@ -42,10 +43,10 @@ def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Ca
         return None
     if voter.fitted_on_ and voter.fitted_on_.answers:
         check_cascade(kind_of(voter.fitted_on_.answers))
-    known = tuple(voter.weights_) if isinstance(voter, SourceVote) else cascade.sources
+    sources = tuple(voter.weights_) if isinstance(voter, SourceVote) else cascade.sources
     for name in names:
-        if name not in known:
-            raise SettingError(f"the plan has no source {name!r}: {did_you_mean(name, known)}")
+        if name not in sources:
+            raise SettingError(f"the plan has no source {name!r}: {did_you_mean(name, sources)}")
     here = [name for name in cascade.sources if name in names]
     if not here:
         raise PlanError(f"the plan's cascade asks {', '.join(cascade.sources)}, but no upstream has one of these names")
@@ -55,8 +56,8 @@ def cascade_for(voter: Method | None, names: Sequence[str], n: int | None) -> Ca
             "no answer"
         )
     if n is not None and any(cascade.samples_of(name) != n for name in here):
-        each = ", ".join(f"{name} {cascade.samples_of(name)}" for name in here)
-        warn(f"the plan's cascade says how many samples to draw ({each}), so -n {n} is not used")
+        counts = ", ".join(f"{name} {cascade.samples_of(name)}" for name in here)
+        warn(f"the plan's cascade says how many samples to draw ({counts}), so -n {n} is not used")
     return cascade
 
 
@@ -88,7 +89,7 @@ async def in_turn(
     by_name, samples = {request.name: request for request in requests}, list[Draw]()
     for name, sample in absent_samples(cascade, by_name):
         ballot.add(None, sample=sample, source=name)
-    async with aclosing(along(lambda: ballot.standing.next, by_name, together)) as stream:
+    async with aclosing(along(lambda: ballot.state.next, by_name, together)) as stream:
         async for draw in stream:
             progress(draw)
             samples.append(draw)
@@ -106,7 +107,7 @@ class Turn(NamedTuple):
     """One source of a cascade: whether it was asked and why, its samples and their cost."""
 
     source: str
-    asked: bool
+    sampled: bool
     why: str
     samples: int = 0
     tokens: float = 0.0  # as the server counts them, else the characters / 4
@@ -114,7 +115,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CascadeAsked:
+class CascadeTurns:
     """The turns of the sources of a cascade for one question."""
 
     described: str
@@ -123,28 +124,26 @@ class CascadeAsked:
     @property
     def cost(self) -> float | None:
         """What the question cost; None where the plan has no prices."""
-        known = [turn.cost for turn in self.turns if turn.asked and turn.cost is not None]
-        return sum(known) if known else None
+        costs = [turn.cost for turn in self.turns if turn.sampled and turn.cost is not None]
+        return sum(costs) if costs else None
 
 
-def cascade_outcome(pool: Pool, entered: Sequence[Entered], cascade: Cascade, standing: Standing) -> Outcome:
+def cascade_outcome(pool: Pool, entered: Sequence[Entered], cascade: Cascade, state: BallotState) -> Outcome:
     """Vote on the samples `entered`, the responses of the pool, by what the cascade has learned about their sources."""
     panel = Panel.of(pool)
     replayed = cascade.replay(panel)
-    asked = _asked(cascade, panel)
-    odds = dict(zip(asked, cascade.odds[asked], strict=False))
+    sampled = _sampled(cascade, panel)
+    odds = dict(zip(sampled, cascade.odds[sampled], strict=False))
     samples = Counter(one.source for one in entered)
     weights = np.array([odds[one.source] / samples[one.source] for one in entered])
     names = [] if pool.names is None else list(pool.names)
-    read = pool.answer >= 0
-    held = np.bincount(pool.answer[read], minlength=len(names))
-    total = np.bincount(pool.answer[read], weights[read], len(names))
-    totals = [AnswerTotal(str(name), int(held[k]), float(total[k])) for k, name in enumerate(names)]
+    total, votes = answer_totals(pool, weights)
+    totals = [AnswerTotal(str(name), int(votes[k]), float(total[k])) for k, name in enumerate(names)]
     return Outcome(
         answer=None if replayed.row[0] < 0 else names[int(panel.code[replayed.row[0]])],
         confidence=float(replayed.confidence[0]),
-        share=standing.share,
-        margin=standing.margin,
+        share=state.share,
+        margin=state.margin,
         answers=sorted(totals, key=lambda one: (-one.weight, -one.votes)),
         votes=[
             Vote(one.sample, names[code], one.score, weight, None, one.source)
@@ -156,24 +155,24 @@ def cascade_outcome(pool: Pool, entered: Sequence[Entered], cascade: Cascade, st
     )
 
 
-def turns_of(pool: Pool, draws: Sequence[Draw], cascade: Cascade, upstreams: Sequence[str]) -> CascadeAsked:
+def turns_of(pool: Pool, draws: Sequence[Draw], cascade: Cascade, upstreams: Sequence[str]) -> CascadeTurns:
     """For every source of the cascade, and every upstream, whether it was asked and why."""
     panel = Panel.of(pool)
-    asked = _asked(cascade, panel)
+    sampled = _sampled(cascade, panel)
     turns = []
     for name in cascade.sources:
-        if name in asked and name in upstreams:
+        if name in sampled and name in upstreams:
             turns.append(_turn(name, [draw for draw in draws if draw.source == name], cascade))
         else:
-            turns.append(Turn(name, False, ABSENT if name in asked else _passed(name, cascade, panel)))
+            turns.append(Turn(name, False, ABSENT if name in sampled else _passed(name, cascade, panel)))
     turns += [Turn(name, False, SKIPPED) for name in upstreams if name not in cascade.sources]
-    return CascadeAsked(cascade.described(), turns)
+    return CascadeTurns(cascade.described(), turns)
 
 
-def _asked(cascade: Cascade, panel: Panel) -> tuple[str, ...]:
+def _sampled(cascade: Cascade, panel: Panel) -> tuple[str, ...]:
     """The sources that were asked, sorted, including those without a sample in the panel."""
     names = panel.names + tuple(name for name in cascade.sources if name not in panel.names)
-    return tuple(sorted(name for name, was in zip(names, cascade.replay(panel).asked[0], strict=True) if was))
+    return tuple(sorted(name for name, was in zip(names, cascade.replay(panel).sampled[0], strict=True) if was))
 
 
 def _turn(name: str, draws: Sequence[Draw], cascade: Cascade) -> Turn:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from steelyard.foundation.errors import SettingError, SteelyardWarning, VerifierError
-from steelyard.runs.on_demand_records import asked_column, has_text
+from steelyard.runs.on_demand_records import has_text, scored_column
 from steelyard.runs.token_usage import Usage
 from steelyard.sampling.ask.sample_stream import Draw
 from steelyard.sampling.llm.upstreams import Serve, Upstream, check_upstream, started
@@ -23,14 +23,14 @@ from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.criteria import with_criteria
 from steelyard.sampling.verifiers.protocol import ChatProtocol, Protocol, RecordedProtocol
 from steelyard.sampling.verifiers.runners.where import check_one_at_a_time, check_place, connect
-from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, known_split, split
+from steelyard.sampling.verifiers.scored_items import Item, Runner, Scores, checked_split, split
 from steelyard.tables import read
 from steelyard.tables.score_columns import NO_SCORE
 from steelyard.tables.source_column import USUAL
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
 
-READ, NOT_ASKED, NO_TEXT = "read", "not asked", "no text"
+READ, NOT_SCORED, NO_TEXT = "read", "not scored", "no text"
 WHY = {
     "exact": "their scores could not change the verdict",
     "expected": "the expected gain from another score is below its price",
@@ -42,14 +42,14 @@ class Verified(NamedTuple):
 
     column: str
     steps: list[list[float] | None]
-    asked: list[bool]
+    scored: list[bool]
     states: list[str]
     spent: Usage = Usage()
 
     def columns(self) -> list[pl.Series]:
         """The columns of a table with these scores."""
         scores = pl.Series(self.column, self.steps, pl.List(pl.Float64))
-        return [scores, pl.Series(asked_column(self.column), self.asked, pl.Boolean)]
+        return [scores, pl.Series(scored_column(self.column), self.scored, pl.Boolean)]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ReadBy:
     rule: str | None
     read: int
     total: int  # samples
-    not_asked: int
+    not_scored: int
     why: str | None
 
 
@@ -80,7 +80,7 @@ class Verifying:
         """Score the samples; the verifier is connected to only if there is anything to score."""
         texts = [draw.choice.text if draw.choice else None for draw in rows]
         steps: list[list[float] | None] = [None] * len(rows)
-        states = [NOT_ASKED if has_text(text) else NO_TEXT for text in texts]
+        states = [NOT_SCORED if has_text(text) else NO_TEXT for text in texts]
         spent = Usage()
         walk = None if self.frugal is None else _walk(self.frugal, rows, answers)
         async with AsyncExitStack() as stack:
@@ -99,7 +99,7 @@ class Verifying:
                         if walk and self.frugal:
                             walk.tell(copies, self.frugal.values([scores])[0] if scores else float("nan"))
         _need_any(self.name, steps, states)
-        return Verified(self.name, steps, [state != NOT_ASKED for state in states], states, spent)
+        return Verified(self.name, steps, [state != NOT_SCORED for state in states], states, spent)
 
     async def _connected(self, stack: AsyncExitStack, serve: Serve) -> Runner:
         served = None if self.at is None else started(serve, self.at, self.key_env)
@@ -125,7 +125,7 @@ class Verifying:
     def summary(self, verified: Verified) -> ReadBy:
         """How many samples were scored, and why the others were not."""
         rule = self.frugal.rule.name if self.frugal else None
-        left = verified.states.count(NOT_ASKED)
+        left = verified.states.count(NOT_SCORED)
         return ReadBy(
             self.name,
             rule,
@@ -153,21 +153,21 @@ def verifying(
         if frugal or at is not None or local or model is not None or criteria is not None:
             raise SettingError("name the verifier of the samples with --verifier NAME")
         return None
-    protocol, known = find_verifier(verifier)
-    protocol = with_criteria(known.name, protocol, criteria)
-    check_one_at_a_time(known.name, protocol, "ask")
+    protocol, entry = find_verifier(verifier)
+    protocol = with_criteria(entry.name, protocol, criteria)
+    check_one_at_a_time(entry.name, protocol, "ask")
     if isinstance(protocol, RecordedProtocol):
-        raise SettingError(f"{known.name} is what 'ask' weighs by without a verifier: omit --verifier {verifier}")
+        raise SettingError(f"{entry.name} is what 'ask' weighs by without a verifier: omit --verifier {verifier}")
     if at is None and not local and isinstance(protocol, ChatProtocol) and len(upstreams) == 1:
         at, model = upstreams[0].url, model or upstreams[0].model
-    check_place(known.name, protocol, at=at is not None, local=local)
+    check_place(entry.name, protocol, at=at is not None, local=local)
     if at is not None:
         check_upstream(at, upstreams[0].key_env)
-    weights = model or known.model
+    weights = model or entry.model
     if at is not None and not weights:
         raise SettingError(f"name the model that {at} serves with --verifier-model")
-    rule = frugal_rule(frugal, plan, known.name, answers, by_source=len(upstreams) > 1) if frugal else None
-    return Verifying(known.name, protocol, weights, known_split(known.split), at, upstreams[0].key_env, rule)
+    rule = frugal_rule(frugal, plan, entry.name, answers, by_source=len(upstreams) > 1) if frugal else None
+    return Verifying(entry.name, protocol, weights, checked_split(entry.split), at, upstreams[0].key_env, rule)
 
 
 def _walk(frugal: Frugal, rows: Sequence[Draw], answers: str) -> Walk:
@@ -186,7 +186,7 @@ def _all(texts: Sequence[str | None], states: Sequence[str]) -> list[list[int]]:
     """The rows of every text without a score, copies together."""
     rows: dict[str, list[int]] = {}
     for row, text in enumerate(texts):
-        if states[row] == NOT_ASKED and text is not None:
+        if states[row] == NOT_SCORED and text is not None:
             rows.setdefault(text, []).append(row)
     return list(rows.values())
 

@@ -52,7 +52,7 @@ class SampleRequest(NamedTuple):
 async def samples_of(request: SampleRequest) -> AsyncGenerator[Draw]:
     """Yield the samples of one upstream as they arrive; without the log-probabilities that are needed, fail."""
     async with Client(request.address) as client:
-        abilities = await probe(client, request.sampling, wanted=1)
+        abilities = await probe(client, request.sampling, max_n=1)
         if request.needed and not abilities.logprobs:
             raise UpstreamError(
                 f"{request.address.base} returns no log-probabilities, which the plan's score {request.needed!r} "

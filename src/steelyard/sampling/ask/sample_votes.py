@@ -25,7 +25,7 @@ from steelyard.sampling.ask.ask_verifier import Verified
 from steelyard.sampling.ask.sample_stream import Draw
 from steelyard.sampling.llm.completion_json import Choice
 from steelyard.sampling.online.ballot import Ballot
-from steelyard.sampling.online.cascade_walk import Standing
+from steelyard.sampling.online.cascade_walk import BallotState
 from steelyard.tables import read
 from steelyard.tables.score_columns import NO_SCORE
 from steelyard.voting.methods.base.method import Method
@@ -48,7 +48,7 @@ class Vote(NamedTuple):
     weight: float | None
     loss: float | None = None  # of the probability of its answer without it, if the method has probabilities
     source: str | None = None  # its upstream, if there are several
-    verifier: str | None = None  # whether a verifier scored it: "read", "not asked", "words of another", "failed: .."
+    verifier: str | None = None  # whether a verifier scored it: "read", "not scored", "words of another", "failed: .."
 
 
 class Entered(NamedTuple):
@@ -128,7 +128,7 @@ def outcome_of(pool: Pool, voter: Method, entered: Sequence[Entered], *, losses:
     names = [] if pool.names is None else list(pool.names)
     codes = pool.answer.tolist()
     total, votes = answer_totals(pool, weights)
-    all_scored = pool.asked is None
+    all_scored = pool.scored is None
     chances = voter.answer_probabilities(pool) if all_scored else None
     loss_array = response_losses(voter, pool) if chances is not None and losses else None
     probabilities = [None] * len(names) if chances is None else chances.of(0).tolist()
@@ -257,9 +257,9 @@ class Watch:
         return self.stopped is None or place_of(draw.sample, draw.source, self.sources) < self.stopped.samples
 
     @property
-    def stopped(self) -> Standing | None:
+    def stopped(self) -> BallotState | None:
         """The state at which the rule stopped; None if it did not."""
-        return self.ballot.standing if self.ballot and self.ballot.standing.stop else None
+        return self.ballot.state if self.ballot and self.ballot.state.stop else None
 
 
 def answer_of(draw: Draw, kind: str) -> str | None:

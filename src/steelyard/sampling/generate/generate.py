@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from steelyard.foundation.errors import UpstreamError
+from steelyard.foundation.errors import SteelyardWarning, UpstreamError
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.runs.run import Run
 from steelyard.runs.source_share import Share
@@ -46,8 +47,8 @@ class Generate:
     ) -> None:
         self.share, self.run, self.base = share, share.run, base
         self.address, self.sampling, self.template, self.how = address, sampling, template, how
-        self.allowed = Allowed.of(how.max_failures, share.wanted)
-        self.progress = Progress(share.wanted, share.done)
+        self.allowed = Allowed.of(how.max_failures, share.requested)
+        self.progress = Progress(share.requested, share.done)
         self.abilities: Abilities | None = None
         self._watch = watch
         self._stop = asyncio.Event()
@@ -79,9 +80,21 @@ class Generate:
             working = asyncio.create_task(self._all(asker))
             await self._unless_stopped(working, asker)
             self.note(asker.abilities)
+            if asker.without_statistics:
+                self._warn_without_statistics(asker.without_statistics)
         self.progress.under_way, self.progress.waiting = 0, 0.0
         self._watch(self.progress)
         return self.progress
+
+    def _warn_without_statistics(self, samples: int) -> None:
+        top = self.sampling.top_logprobs
+        warnings.warn(
+            f"{self.base} did not return the log-probabilities of the {top} most likely tokens of {samples:,} samples: "
+            "they have no deepconf, self-certainty or entropy score; let the server return as many (vLLM: "
+            f"--max-logprobs {top}), or request fewer with --top-logprobs",
+            SteelyardWarning,
+            stacklevel=2,
+        )
 
     async def _find_abilities(self, client: Client) -> None:
         """Read from the run's notes, or probe, what the server supports."""
@@ -91,7 +104,7 @@ class Generate:
             return
         patience = self.how.limits.sample_timeout
         self.abilities = await probe(
-            client, self.sampling, wanted=key["wanted"], logprobs=self.how.logprobs, patience=patience
+            client, self.sampling, max_n=key["wanted"], logprobs=self.how.logprobs, patience=patience
         )
         self.note(self.abilities)
 
@@ -146,8 +159,9 @@ class Generate:
         progress.reason = reason or progress.reason
         if progress.failed > self.allowed.count:
             raise UpstreamError(
-                f"{progress.failed} of {progress.wanted} samples failed, more than --max-failures {self.allowed.text}; "
-                f"the last reason: {progress.reason}; the others are safe: fix it and run the same command again"
+                f"{progress.failed} of {progress.requested} samples failed, more than --max-failures "
+                f"{self.allowed.text}; the last reason: {progress.reason}; the others are safe: fix it and run the "
+                "same command again"
             )
 
     async def _tick(self, asker: Asker | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter, Signature, signature
 from operator import itemgetter
 from pathlib import Path
@@ -83,6 +83,7 @@ class GenerateOptions(TypedDict, total=False):
     concurrency: int
     fan_out: bool
     logprobs: bool
+    top_logprobs: int
     retries: int
     try_timeout: float
     sample_timeout: float
@@ -114,7 +115,7 @@ def with_defaults(options: GenerateOptions) -> GenerateOptions:
 def show_options(function: Function) -> Function:
     """Give a function of `**options` a signature that lists them, for `help` and notebooks."""
     own = signature(function)
-    named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    named = [parameter for parameter in own.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
     named = sorted([*PARAMETERS, *named], key=lambda parameter: parameter.kind)
     vars(function)["__signature__"] = own.replace(parameters=named)
     return function
@@ -140,6 +141,9 @@ def read_order(questions: str | Path, **options: Unpack[GenerateOptions]) -> tup
     if values["plan"] is not None:
         n = planned_n(values["plan"], values["n"], tuple(one.name for one in upstreams if one.name))
     first = Sampling(upstreams[0].model, n, temperature, values["top_p"], values["max_tokens"], values["seed"])
+    first = replace(first, top_logprobs=values["top_logprobs"])
+    if first.top_logprobs and not values["logprobs"]:
+        raise SettingError("--top-logprobs needs log-probabilities: leave out --no-logprobs")
     limits = Limits(values["retries"], values["try_timeout"], values["sample_timeout"])
     how = How(
         values["concurrency"], fan_out=values["fan_out"], logprobs=values["logprobs"], limits=limits,
@@ -158,7 +162,8 @@ def read_order(questions: str | Path, **options: Unpack[GenerateOptions]) -> tup
     alone = None if sources else upstreams[0]
     manifest = Manifest(
         fingerprint(question_set.table), alone.model if alone else "", n, first.seed, template.text,
-        {"temperature": temperature, "top_p": first.top_p, "max_tokens": first.max_tokens},
+        {"temperature": temperature, "top_p": first.top_p, "max_tokens": first.max_tokens}
+        | ({"top_logprobs": first.top_logprobs} if first.top_logprobs else {}),
         kind, alone.url if alone else "", Path(questions).name, sources=sources,
     )  # fmt: skip
     return GenerateOrder(upstreams, first, template, how, manifest), question_set.table
@@ -202,7 +207,7 @@ def _kind(answers: str | None, template: Template, questions: pl.DataFrame) -> s
         return check_kind(str(answers))
     if template.answers is not None:
         return template.answers
-    kind, reason, _ = choose_kind(Evidence(questions["gold"].drop_nulls().to_list() if "gold" in questions else ()))
-    if kind != "math":
-        warnings.warn(f"answers are read as {kind}: {reason}", SteelyardNote, stacklevel=3)
-    return kind
+    choice = choose_kind(Evidence(questions["gold"].drop_nulls().to_list() if "gold" in questions else ()))
+    if choice.kind != "math":
+        warnings.warn(f"answers are read as {choice.kind}: {choice.reason}", SteelyardNote, stacklevel=3)
+    return choice.kind

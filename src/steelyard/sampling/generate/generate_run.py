@@ -83,7 +83,7 @@ async def fill(
 
     With `first` only that many questions are sampled.
     """
-    made = Progress(run.wanted, run.wanted)
+    made = Progress(run.requested, run.requested)
     try:
         with run as opened:
             async with AsyncExitStack() as servers:
@@ -149,7 +149,7 @@ class SeveralSources:
 
     def __init__(self, run: Run, watch: Callable[[Progress], None]) -> None:
         self.run = run
-        self.progress = Progress(run.wanted, len(run.state.samples.done))
+        self.progress = Progress(run.requested, len(run.state.samples.done))
         self._jobs: dict[str, Generate] = {}
         self._watch = watch
 

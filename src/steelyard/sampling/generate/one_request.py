@@ -64,6 +64,7 @@ class Asker:
         self.share, self.client, self.sampling = share, client, sampling
         self.abilities, self.pace, self.limits = abilities, pace, limits
         self.saving = 0
+        self.without_statistics = 0  # samples whose log-probabilities were requested but not returned
         self._settled = settled  # called with: samples, failures, tokens, the last reason, usage
 
     @property
@@ -111,7 +112,8 @@ class Asker:
 
             async def send() -> Reply:
                 try:
-                    return await self.client.sample(body, batch.count, timeout=until - time.monotonic(), hold=hold)
+                    timeout, top = until - time.monotonic(), self.sampling.top_logprobs
+                    return await self.client.sample(body, batch.count, timeout=timeout, hold=hold, top=top)
                 except RefusedError as error:
                     if error.everywhere:  # before the next request is sent
                         self.pace.close()
@@ -134,6 +136,8 @@ class Asker:
                 await asyncio.gather(*(self.share.add(self._record(batch, reply, j)) for j in sorted(reply.good)))
         finally:
             self.saving -= 1
+        if self.sampling.top_logprobs:
+            self.without_statistics += sum(choice.token_statistics is None for choice in reply.good.values())
         tokens, usage = sum(choice.tokens or 0 for choice in reply.good.values()), Usage()
         if reply.good:
             usage = usage_from_field(usage_field(reply.counts, len(reply.good)))
@@ -209,6 +213,7 @@ class Asker:
 
     def _record(self, batch: Batch, reply: Reply, j: int) -> dict[str, Any]:
         choice = reply.good[j]
+        statistics = {"token_statistics": choice.token_statistics} if choice.token_statistics else {}
         usage = {FIELD: usage_field(reply.counts, len(reply.good))} if j == min(reply.good) else {}
         return {
             "kind": "sample",
@@ -221,6 +226,7 @@ class Asker:
             "seed": self.sampling.seed + batch.first + j,
             "attempts": batch.tries + batch.put_off + 1,
             "model": reply.model,
+            **statistics,
             **usage,
         }
 

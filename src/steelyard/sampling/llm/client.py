@@ -93,15 +93,15 @@ class Client:
             await self._session.close()
 
     async def sample(
-        self, body: dict[str, Any], n: int, *, timeout: float | None = None, hold: Hold | None = None
+        self, body: dict[str, Any], n: int, *, timeout: float | None = None, hold: Hold | None = None, top: int = 0
     ) -> Reply:
         """POST a chat completion request for n choices and read the reply; one without choices is a `TryError`.
 
-        `hold` reserves the memory of a long reply until its samples are stored.
+        `hold` reserves the memory of a long reply until its samples are stored. `top`: see `read_reply`.
         """
         content = await self.request("POST", CHAT, body, timeout=timeout, hold=hold)
         try:
-            reply = read_reply(content, n, self.address.betrayed)
+            reply = read_reply(content, n, self.address.betrayed, top=top)
         except TryError as error:
             reason = self.address.masked(error.reason)
         else:

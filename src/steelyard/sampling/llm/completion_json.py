@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from steelyard.foundation.surrogates import replace_surrogates
+from steelyard.foundation.token_statistics import confidence_and_entropy, encode, top_logprobs
 from steelyard.runs.parameters import Abilities, Sampling
 from steelyard.sampling.llm.bounded_json import MOST_BYTES
 from steelyard.sampling.llm.faults import TryError, error_of
@@ -18,6 +19,7 @@ LONGEST_TOKEN = 12  # bytes, on average over a text; about 4 are usual
 WORDLESS = ("tool_calls", "refusal", "audio", "function_call")  # fields that a message may have instead of text
 ECHO = "the reply contains the API key: it is not kept; the server echoes request headers"
 NUMBERS = {float, int}
+ALTERNATIVE_BYTES = 150  # of one of the most likely tokens in a reply, rounded up
 TOKEN_BYTES = 400  # of one token with its log-probability in a reply, rounded up
 
 
@@ -27,7 +29,8 @@ def samples_per_request(abilities: Abilities, sampling: Sampling) -> int:
     >>> samples_per_request(Abilities(most=64, logprobs=True), Sampling("m", max_tokens=2048))
     40
     """
-    size = sampling.max_tokens * (TOKEN_BYTES if abilities.logprobs else TOKEN_BYTES // 16)
+    token_bytes = TOKEN_BYTES + ALTERNATIVE_BYTES * sampling.top_logprobs
+    size = sampling.max_tokens * (token_bytes if abilities.logprobs else TOKEN_BYTES // 16)
     return max(1, min(abilities.most, MOST_BYTES // size))
 
 
@@ -51,7 +54,10 @@ def body_of(
     if abilities.seed:
         body["seed"] = sampling.seed + first
     if abilities.logprobs:
-        body |= {"logprobs": True, "top_logprobs": 1}  # without top_logprobs llama.cpp sends twenty per token
+        body |= {
+            "logprobs": True,
+            "top_logprobs": max(1, sampling.top_logprobs),
+        }  # without top_logprobs llama.cpp sends twenty per token
     return body
 
 
@@ -62,6 +68,7 @@ class Choice(NamedTuple):
     finish: str
     tokens: int | None
     logprob: float | None
+    token_statistics: str | None = None  # foundation/token_statistics.py
 
 
 class Reply(NamedTuple):
@@ -76,15 +83,16 @@ class Reply(NamedTuple):
 
 
 def read_reply(
-    content: Any, n: int, betrayed: Callable[[str], bool] = lambda _: False, *, wordless: bool = False
+    content: Any, n: int, betrayed: Callable[[str], bool] = lambda _: False, *, wordless: bool = False, top: int = 0
 ) -> Reply:
     """Read a chat completion of n choices; choices beyond n are ignored.
 
     The text of the model is not changed; a sample that contains a secret (`betrayed`) is refused. With `wordless` a
-    message that calls tools, or refuses, needs no text.
+    message that calls tools, or refuses, needs no text. `top` is the number of most likely tokens that were requested,
+    for statistics.
 
     >>> read_reply({"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}, 1).good
-    {0: Choice(text='4', finish='stop', tokens=None, logprob=None)}
+    {0: Choice(text='4', finish='stop', tokens=None, logprob=None, token_statistics=None)}
     """
     if not isinstance(content, dict):
         raise TryError(f"the reply is {_kind(content)}, not an object")
@@ -105,6 +113,8 @@ def read_reply(
             continue
         try:
             good[index] = _choice(choice, counted if n == 1 else None, betrayed, wordless)
+            if top:
+                good[index] = good[index]._replace(token_statistics=_token_statistics(choice.get("logprobs"), top))
         except TryError as error:
             wrong[index] = error.reason
     missing = set(range(n)) - good.keys() - wrong.keys()
@@ -167,6 +177,12 @@ def _logprobs(logprobs: Any) -> tuple[int | None, float | None]:
     except OverflowError:
         mean = math.nan
     return len(entries), min(mean, 0.0) if math.isfinite(mean) and mean < 1e-3 else None
+
+
+def _token_statistics(logprobs: Any, top: int) -> str | None:
+    """The statistics of the most likely tokens; None if the reply has fewer than `top` for any token."""
+    values = top_logprobs(logprobs.get("content") if isinstance(logprobs, dict) else None, top)
+    return None if values is None else encode(*confidence_and_entropy(values))
 
 
 def _tokens(usage: Any, name: str = "completion_tokens") -> int | None:

@@ -110,8 +110,8 @@ class Pace:
         elif self.throughput.pays(self.limit):
             self.limit = min(self.most, self.limit + (1.0 if not self.cuts else 1.0 / self.limit))
 
-    def pushed_back(self, sent: float, wait: float = 0.0, asked: float = 0.0) -> None:
-        """Record that a request was pushed back: pause for `wait` seconds. The server `asked` for so many."""
+    def pushed_back(self, sent: float, wait: float = 0.0, requested: float = 0.0) -> None:
+        """Record that a request was pushed back: pause for `wait` of the `requested` seconds."""
         now = self._clock()
         if sent > self._last_cut:
             self.limit = max(1.0, self.limit * SHRINK)
@@ -120,9 +120,9 @@ class Pace:
             self.cuts += 1
         wait, was_open = min(wait, self.longest), now >= self._closed_until
         if now + wait > self._closed_until:
-            self._closed_until, self._requested = now + wait, asked
-        if asked > self.longest:
-            self._requested_until, self._trial = now + asked, True
+            self._closed_until, self._requested = now + wait, requested
+        if requested > self.longest:
+            self._requested_until, self._trial = now + requested, True
             self.pauses += was_open
             self._put_off()
 
@@ -136,7 +136,7 @@ class Pace:
         return max(0.0, self._closed_until - self._clock())
 
     @property
-    def asked_for(self) -> float:
+    def requested_pause(self) -> float:
         """Seconds that the server has asked for, while nothing is sent."""
         closed = self.closed_for
         return max(closed, self._requested_until - self._clock()) if closed and self._trial else closed

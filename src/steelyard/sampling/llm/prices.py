@@ -80,11 +80,11 @@ def read_prices(texts: Sequence[str]) -> Prices:
 
 def check_price_names(prices: Prices, names: Iterable[str]) -> None:
     """Refuse a price by name that is for none of the servers with these names."""
-    known = [name for name in names if name]
+    named = [name for name in names if name]
     for name in prices:
-        if name and name not in known:
+        if name and name not in named:
             raise SettingError(
-                f"there are prices for {name!r:.60} and no such upstream: {did_you_mean(name, known)}; a price without "
+                f"there are prices for {name!r:.60} and no such upstream: {did_you_mean(name, named)}; a price without "
                 "a name is for all"
             )
 

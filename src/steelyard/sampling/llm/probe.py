@@ -49,15 +49,15 @@ async def probe(
     client: Client,
     sampling: Sampling,
     *,
-    wanted: int | None = None,
+    max_n: int | None = None,
     logprobs: bool = True,
     patience: float = PATIENCE,
 ) -> Abilities:
     """Find out what the server supports for this run; a server that refuses everything is an UpstreamError.
 
-    `wanted` is the most samples that one request will ask for; 1 does not probe `n`.
+    `max_n` is the most samples that one request will ask for; 1 does not probe `n`.
     """
-    desired = Abilities(most=sampling.n if wanted is None else wanted, logprobs=logprobs)
+    desired = Abilities(most=sampling.n if max_n is None else max_n, logprobs=logprobs)
     prober = Prober(client, sampling, patience)
     try:
         abilities, reply = await _supported(prober, desired)

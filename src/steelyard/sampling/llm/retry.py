@@ -30,7 +30,7 @@ from steelyard.sampling.llm.pace import Pace
 
 FIRST = 0.5  # seconds
 LONGEST = 60.0
-LONGEST_ASKED = 3600.0  # seconds that a server may ask for; longer ones are cut to this
+LONGEST_REQUESTED = 3600.0  # seconds that a server may ask for; longer ones are cut to this
 BUSY = 20  # busy replies to one request
 Result = TypeVar("Result")
 
@@ -50,7 +50,7 @@ async def in_turn(pace: Pace, until: float, put_off: int, send: Callable[[], Awa
             result = await send()
         except BusyError as error:
             requested = error.wait or 0.0
-            pace.pushed_back(sent, max(pause(put_off), min(requested, LONGEST_ASKED)), requested)
+            pace.pushed_back(sent, max(pause(put_off), min(requested, LONGEST_REQUESTED)), requested)
             raise
         except (GoneError, LateError):
             pace.pushed_back(sent)

@@ -4,8 +4,8 @@ A ballot is the batch vote in small steps: after k samples its verdict is, to th
 with those k rows. Samples may arrive in any order; only the longest complete sequence 0, 1, 2, .. counts, so neither
 the verdict nor the stop depends on the order of arrival.
 
-With a plan that has a cascade (`plan-budget --price`) a ballot names the sources to ask next, in `Standing.next`, and
-counts the answers in the order of the cascade; an answer of another source counts only once its turn comes.
+With a plan that has a cascade (`plan-budget --price`) a ballot names the sources to ask next, in `BallotState.next`,
+and counts the answers in the order of the cascade; an answer of another source counts only once its turn comes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError, ScoreError, SettingError
 from steelyard.foundation.surrogates import is_encodable
-from steelyard.sampling.online.cascade_walk import CascadeWalk, Entry, Standing, check_cascade
+from steelyard.sampling.online.cascade_walk import BallotState, CascadeWalk, Entry, check_cascade
 from steelyard.sampling.online.entry_pool import EntryPool
 from steelyard.sampling.online.similar_texts import SimilarTexts
 from steelyard.tables.plan_reading import answers_of_plan
@@ -33,7 +33,7 @@ from steelyard.voting.pools.notebook import html_facts
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.stopping_rule import Rule, prefix_of
 
-NOTHING = Standing(None, None, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
+NOTHING = BallotState(None, None, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
 
 
 class Ballot:
@@ -63,7 +63,7 @@ class Ballot:
         if self.method.oracle:
             raise SettingError(f"{self.method.name} is an oracle: it reads labels, and a ballot has none")
         self.rule = rule or self.method.stopping_
-        self.standing = NOTHING
+        self.state = NOTHING
         self._owns_reader = isinstance(answers, str)
         self._reader = AnswerReader(answers_of_plan(self.method, answers)) if isinstance(answers, str) else answers
         self._entries: dict[int, Entry] = {}
@@ -85,24 +85,24 @@ class Ballot:
     @property
     def verdict(self) -> str | None:
         """The answer so far; None while none was readable."""
-        return self.standing.verdict
+        return self.state.verdict
 
     @property
     def pool(self) -> Pool:
         """The samples counted so far, as `read` would give them."""
-        return self._pools.pool([self._entries[i] for i in range(self.standing.samples)])
+        return self._pools.pool([self._entries[i] for i in range(self.state.samples)])
 
     @property
     def warning(self) -> str | None:
         """A sentence if the scores so far do not look like those that the plan was fitted on, else None."""
         fitted = self.method.fitted_on_
-        if not fitted or not fitted.reference_scores or not self.standing.samples:
+        if not fitted or not fitted.reference_scores or not self.state.samples:
             return None
         return unusual(fitted.reference_scores, self.pool)
 
     def add(
         self, answer: str | None, score: float | None = None, sample: int | None = None, source: str | None = None
-    ) -> Standing:
+    ) -> BallotState:
         """Count a sample and return the state of the question.
 
         `score` is in [0, 1]; None: no score. `sample` is its number, 0, 1, 2, ..; by default the next after the highest
@@ -114,16 +114,16 @@ class Ballot:
         if self._cascade:
             self._walk.add(entry, None if sample is None else _number(sample), self._sources)
             self._follow()
-            return self.standing
+            return self.state
         number = max(self._entries, default=-1) + 1 if sample is None else _number(sample)
         if self._entries.setdefault(number, entry) != entry:
             raise SettingError(
                 f"sample {number} was added twice, as {_shown(self._entries[number])} and as {_shown(entry)}: "
                 "give every sample a number of its own"
             )
-        while not self.standing.stop and self.standing.samples in self._entries:
-            self._count(self.standing.samples + 1)
-        return self.standing
+        while not self.state.stop and self.state.samples in self._entries:
+            self._count(self.state.samples + 1)
+        return self.state
 
     def close(self) -> None:
         """Stop the worker processes, if any were needed; a shared reader is left alone."""
@@ -137,10 +137,10 @@ class Ballot:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Ballot({self.method!r}, samples {self.standing.samples}, verdict {self.standing.verdict!r})"
+        return f"Ballot({self.method!r}, samples {self.state.samples}, verdict {self.state.verdict!r})"
 
     def _repr_html_(self) -> str:
-        return html_facts(f"Ballot by {self.method!r}", vars(self.standing))
+        return html_facts(f"Ballot by {self.method!r}", vars(self.state))
 
     def _follow(self) -> None:
         """Follow the cascade as far as the answers so far allow."""
@@ -148,7 +148,7 @@ class Ballot:
             entries = self._walk.take_step()
             self._pools.group(entries)
             self._walk.look([self._pools.codes[text] for text, _, _ in entries])
-        self.standing = self._walk.standing(self._pools.names)
+        self.state = self._walk.state(self._pools.names)
 
     def _count(self, samples: int) -> None:
         entries = [self._entries[i] for i in range(samples)]
@@ -156,7 +156,7 @@ class Ballot:
         verdicts = self.method.predict(self._pools.pool(entries))
         code = int(verdicts.code[0])
         step = prefix_of(verdicts)
-        self.standing = Standing(
+        self.state = BallotState(
             verdict=None if code < 0 else self._pools.names[code],
             confidence=None if verdicts.p_correct is None else float(verdicts.p_correct[0]),
             share=float(verdicts.share[0]),

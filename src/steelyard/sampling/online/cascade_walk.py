@@ -19,7 +19,7 @@ Entry = tuple[str | None, float | None, str | None]  # answer, score and source
 
 
 @dataclass(frozen=True)
-class Standing:
+class BallotState:
     """The state of a question after some samples.
 
     >>> from steelyard import Ballot, MajorityVote
@@ -53,12 +53,12 @@ class CascadeWalk:
     def __init__(self, cascade: Cascade) -> None:
         self.cascade = cascade
         self._entries: dict[str, dict[int, Entry]] = {}
-        self._asked: tuple[str, ...] = ()  # the sources whose answers count
+        self._sampled: tuple[str, ...] = ()  # the sources whose answers count
         self._step = 0
         self._confidence = 0.0
         self._code, self._codes = -1, list[int]()
 
-    def add(self, entry: Entry, sample: int | None, known: Sequence[str]) -> None:
+    def add(self, entry: Entry, sample: int | None, sources: Sequence[str]) -> None:
         """Add an answer; those of each source are numbered 0, 1, 2, .."""
         source = entry[2]
         if source is None:
@@ -66,9 +66,9 @@ class CascadeWalk:
                 f"this plan asks its sources in turn: name the source, as {argument('source', self.cascade.sources[0])}"
             )
         if source not in self.cascade.sources:
-            if source not in known:
+            if source not in sources:
                 raise SettingError(
-                    f"no source {source!r} in this plan: {did_you_mean(source, known or self.cascade.sources)}"
+                    f"no source {source!r} in this plan: {did_you_mean(source, sources or self.cascade.sources)}"
                 )
             warnings.warn(f"the cascade skips {source}, so this answer does not count", SteelyardWarning, stacklevel=3)
             return
@@ -81,37 +81,37 @@ class CascadeWalk:
             )
 
     @property
-    def wanted(self) -> tuple[str, ...]:
+    def next_sources(self) -> tuple[str, ...]:
         """The sources to ask now; empty at the end."""
         steps = self.cascade.steps[self._step :]
-        return tuple(name for step in steps[:1] for name in joined(self._asked, step)[len(self._asked) :])
+        return tuple(name for step in steps[:1] for name in joined(self._sampled, step)[len(self._sampled) :])
 
     @property
     def ready(self) -> bool:
         """Whether the current step can be taken: all its answers have arrived, or it asks no source."""
         if self._step >= len(self.cascade.steps):
             return False
-        return not self._asks() or all(self._complete(name) for name in self.wanted)
+        return not self._asks() or all(self._complete(name) for name in self.next_sources)
 
     def take_step(self) -> list[Entry]:
         """Take the step and return the answers that count now, in the order of the cascade."""
         if self._asks():
-            self._asked = joined(self._asked, self.cascade.steps[self._step])
+            self._sampled = joined(self._sampled, self.cascade.steps[self._step])
         self._step += 1
-        return [self._entries[name][i] for name in self._asked for i in range(self.cascade.samples_of(name))]
+        return [self._entries[name][i] for name in self._sampled for i in range(self.cascade.samples_of(name))]
 
     def look(self, codes: list[int]) -> None:
         """Decide by the answers that count, given by their codes."""
-        names = list(self._asked)
+        names = list(self._sampled)
         source = [k for k, name in enumerate(names) for _ in range(self.cascade.samples_of(name))]
         zeros = np.zeros(len(codes), np.int64)
         none = np.zeros(len(codes), bool)
         panel = Panel.build(names, 1, zeros, np.array(codes, np.int32), np.array(source, np.int32), none)
-        leading = self.cascade.leading(panel, self._asked)
+        leading = self.cascade.leading(panel, self._sampled)
         self._codes, self._confidence = codes, float(leading.confidence[0])
         self._code = int(panel.code[leading.row[0]]) if leading.row[0] >= 0 else -1
 
-    def standing(self, names: Any) -> Standing:
+    def state(self, names: Any) -> BallotState:
         """The state of the question; `names` are the answers by code."""
         votes, readable = self._codes.count(self._code), sum(code >= 0 for code in self._codes)
         over = self._step >= len(self.cascade.steps)
@@ -121,10 +121,10 @@ class CascadeWalk:
         sure = f"the answer so far is correct with probability {self._confidence:.3f}"
         if undecided:
             sure = "there is no answer yet"
-        missing = tuple(name for name in self.wanted if not self._complete(name))
-        return Standing(
+        missing = tuple(name for name in self.next_sources if not self._complete(name))
+        return BallotState(
             verdict=None if undecided else names[self._code],
-            confidence=self._confidence if self._asked else None,
+            confidence=self._confidence if self._sampled else None,
             share=share,
             margin=0.0 if undecided else (votes - rival) / readable,
             votes=0 if undecided else votes,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.answers.kind import Kind
-from steelyard.answers.similarities.similarity import FeatureSimilarity, find_similarity
+from steelyard.answers.similarities.cosine import Cosine, cosines
+from steelyard.answers.similarities.similarity import FeatureSimilarity, checked_matrix, find_similarity
 from steelyard.foundation.errors import SettingError
+from steelyard.foundation.vectors import Vector
 
 
 class SimilarTexts:
@@ -57,6 +60,29 @@ class SimilarTexts:
         self._features.append(features)
         self._index[text] = new
         return new
+
+
+class EmbeddedTexts(SimilarTexts):
+    """Compares texts by their vectors, all of one length, as `read` does with `free:cosine:NAME`.
+
+    >>> from steelyard.answers.extract import kind_of
+    >>> from steelyard.foundation.vectors import scaled
+    >>> vectors = {"Paris": scaled([1, 0]), "Lutetia": scaled([4, 3]), "Rome": scaled([0, 1])}
+    >>> EmbeddedTexts(kind_of("free"), vectors).matrix(["Paris", "Lutetia", "Rome"])[0].round(2).tolist()
+    [1.0, 0.800000011920929, 0.0]
+    """
+
+    def __init__(self, kind: Kind, vectors: Mapping[str, Vector], longest: int | None = None) -> None:
+        """`vectors`: by text, of which only the first `longest` characters are compared."""
+        super().__init__(kind, None, longest)
+        self._index = {text: i for i, text in enumerate(vectors)}
+        similarities = cosines(np.array(list(vectors.values()), np.float64)).astype(np.float32)
+        self._values = checked_matrix(Cosine.name, similarities, len(vectors))
+
+    def matrix(self, texts: list[str]) -> NDArray[np.float32]:
+        """The similarities of all pairs of texts [n, n]."""
+        index = [self._index[text[: self.longest]] for text in texts]
+        return self._values[np.ix_(index, index)]
 
 
 def _number_with_bits(bits: list[int]) -> int:

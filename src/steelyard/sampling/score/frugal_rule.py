@@ -150,14 +150,14 @@ class Walk:
     """The state of scoring on demand, in rounds, until the rule needs no more scores of any question.
 
     A round is chosen when the one before it is complete, and by nothing but the scores: the order in which they arrive
-    changes nothing. Copies of a text are scored once. `asked` [R] says which responses were scored, `scores` [R] the
+    changes nothing. Copies of a text are scored once. `scored` [R] says which responses were scored, `scores` [R] the
     results; NaN where there is none.
     """
 
-    def __init__(self, rule: AskingRule, voter: Method, pool: Pool, asked: Bools, scores: Floats) -> None:
+    def __init__(self, rule: AskingRule, voter: Method, pool: Pool, scored: Bools, scores: Floats) -> None:
         self.rule, self.voter = rule, voter
         self.pool = pool.unlabelled() if isinstance(pool, LabelledPool) else pool
-        self.asked, self.scores = asked.copy(), np.where(asked, scores, np.nan)
+        self.scored, self.scores = scored.copy(), np.where(scored, scores, np.nan)
         self.rounds = 0
         self._question = pool.spread(np.arange(pool.n_questions))
         self._active = np.ones(pool.n_questions, bool)
@@ -170,8 +170,8 @@ class Walk:
     def next(self) -> list[list[int]]:
         """The texts to score now, each as the rows of its copies in the order of samples; empty at the end."""
         rows = np.flatnonzero(self._active[self._question])
-        part = self._with_scores().take(np.flatnonzero(self._active)).only_asked(self.asked[rows])
-        some = np.zeros(len(rows), bool) if part.asked is None else self.rule.next(self.voter, part) & ~part.asked
+        part = self._with_scores().take(np.flatnonzero(self._active)).only_scored(self.scored[rows])
+        some = np.zeros(len(rows), bool) if part.scored is None else self.rule.next(self.voter, part) & ~part.scored
         chosen = rows[some]
         self._active[:] = False
         self._active[self._question[chosen]] = True
@@ -180,11 +180,11 @@ class Walk:
 
     def tell(self, rows: Sequence[int], score: float) -> None:
         """Set the score of a text, NaN if the verifier failed, for all its copies."""
-        self.asked[rows], self.scores[rows] = True, score
+        self.scored[rows], self.scores[rows] = True, score
 
     def seen(self) -> Pool:
         """The pool with the scores so far."""
-        return self._with_scores().only_asked(self.asked)
+        return self._with_scores().only_scored(self.scored)
 
     def _with_scores(self) -> Pool:
         return replace(self.pool, scores=self.scores)

@@ -65,8 +65,8 @@ async def score_on_demand(
             warnings.warn(_change(before.begun, frugal, done.before), SteelyardNote, stacklevel=2)
         await run.add(frugal.note)
         before = last_walk(run.folder / JOURNAL, scoring.column)
-    asked = np.array([not text for text in rows.has_text]) | np.array([key in before.before for key in rows.keys])
-    walk = Walk(frugal.rule, frugal.voter, rows.pool, asked, rows.scores)
+    scored = np.array([not text for text in rows.has_text]) | np.array([key in before.before for key in rows.keys])
+    walk = Walk(frugal.rule, frugal.voter, rows.pool, scored, rows.scores)
     asking = Asking(run, scoring, frugal, rows, connect, max_failures)
     try:
         while readings := walk.next():
@@ -77,8 +77,8 @@ async def score_on_demand(
         await asking.close()
     if not before.ended or asking.new:
         await run.add({"kind": "note", "about": ENDS, "column": scoring.column})
-    done.not_asked = rows.unread(run, scoring.column)
-    done.found = asking.found
+    done.not_scored = rows.unread(run, scoring.column)
+    done.detected = asking.detected
     return done
 
 
@@ -148,7 +148,7 @@ class Asking:
     ) -> None:
         self.run, self.scoring, self.frugal, self.rows = run, scoring, frugal, rows
         self.max_failures = max_failures
-        self.found: dict[str, Any] = {}
+        self.detected: dict[str, Any] = {}
         self.new = 0
         self._connect = connect
         self._runner: Runner | None = None
@@ -175,8 +175,8 @@ class Asking:
     async def _request(self, readings: list[list[int]], done: Scored) -> list[tuple[list[int], float]]:
         if self._runner is None:
             self._runner = await self._connect()
-            self.found = self._runner.found
-            await self.run.add({"kind": "note", "about": "score", **asdict(self.scoring), "found": self.found})
+            self.detected = self._runner.detected
+            await self.run.add({"kind": "note", "about": "score", **asdict(self.scoring), "found": self.detected})
         began, settled, saving = time.monotonic(), [], Saving(self.run)
         by_key = {self.rows.keys[rows[0]]: rows for rows in readings}
         try:

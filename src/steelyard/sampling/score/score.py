@@ -29,13 +29,14 @@ from steelyard.sampling.verifiers import find_verifier
 from steelyard.sampling.verifiers.criteria import criteria_hash, with_criteria
 from steelyard.sampling.verifiers.protocol import (
     EmbeddingProtocol,
+    MeaningProtocol,
     PairProtocol,
     Protocol,
     RecordedProtocol,
     TokenProtocol,
 )
 from steelyard.sampling.verifiers.runners.where import check_place, connect
-from steelyard.sampling.verifiers.scored_items import Runner, known_split
+from steelyard.sampling.verifiers.scored_items import Runner, checked_split
 from steelyard.voting.methods.base.method import Method
 
 Connect = Callable[[Protocol, str, Address | None, int | None], Awaitable[Runner]]
@@ -149,8 +150,8 @@ class ScoreOrder:
     @property
     def protocol(self) -> Protocol:
         """The protocol of the verifier, with the criteria."""
-        protocol, known = find_verifier(self.verifier)
-        return with_criteria(known.name, protocol, self.criteria)
+        protocol, entry = find_verifier(self.verifier)
+        return with_criteria(entry.name, protocol, self.criteria)
 
     @property
     def name(self) -> str:
@@ -159,21 +160,23 @@ class ScoreOrder:
 
     def check(self, *, on_demand: bool = False) -> None:
         """Refuse invalid settings before anything is opened."""
-        protocol, (_, known) = self.protocol, find_verifier(self.verifier)
+        protocol, (_, entry) = self.protocol, find_verifier(self.verifier)
+        if isinstance(protocol, MeaningProtocol):
+            _check_meaning(entry.name, on_demand=on_demand, split=self.split)
         if on_demand and isinstance(protocol, PairProtocol):
             raise SettingError(
-                f"{known.name} compares all responses of a question: omit --frugal, or use it with --verifier judge"
+                f"{entry.name} compares all responses of a question: omit --frugal, or use it with --verifier judge"
             )
         if on_demand and isinstance(protocol, EmbeddingProtocol):
-            raise SettingError(f"{known.name} gives vectors, not scores, and needs all of them: omit --frugal")
-        check_place(known.name, protocol, at=self.at is not None, local=self.local)
+            raise SettingError(f"{entry.name} gives vectors, not scores, and needs all of them: omit --frugal")
+        check_place(entry.name, protocol, at=self.at is not None, local=self.local)
         if self.at == LOCAL and isinstance(protocol, EmbeddingProtocol):
             raise SettingError(
-                f"the embedded LLM is not an embedding model: give the address of a server for {known.name}"
+                f"the embedded LLM is not an embedding model: give the address of a server for {entry.name}"
             )
         if self.at == LOCAL and isinstance(protocol, TokenProtocol):
             raise SettingError(
-                f"the embedded LLM cannot serve {known.name}: run it with --local, or --upstream a vLLM server"
+                f"the embedded LLM cannot serve {entry.name}: run it with --local, or --upstream a vLLM server"
             )
         if self.at is not None and "," in self.at:
             raise SettingError("several servers need a run in parts, where each worker uses its own: name one server")
@@ -186,15 +189,23 @@ class ScoreOrder:
 
     def scoring(self, manifest: Manifest) -> Scoring:
         """The settings that make the scores of a run comparable."""
-        protocol, known = find_verifier(self.verifier)
-        if isinstance(protocol, EmbeddingProtocol) and not (self.model or known.model):
+        protocol, entry = find_verifier(self.verifier)
+        if isinstance(protocol, EmbeddingProtocol) and not (self.model or entry.model):
             raise SettingError(f"name the embedding model that {self.at} serves with --model")
-        weights = model_name(self.at, self.model) if self.at == LOCAL else self.model or known.model or manifest.model
+        weights = model_name(self.at, self.model) if self.at == LOCAL else self.model or entry.model or manifest.model
         if self.at is not None and not weights:
             why = "come from several LLMs" if manifest.sources else "name no LLM (column 'llm')"
             raise SettingError(f"the responses {why}: name the model that {self.at} serves with --model")
-        split = known_split(known.split if self.split is None else self.split)
-        return Scoring(self.name, known.name, weights, split, self.context, criteria_hash(self.criteria))
+        split = checked_split(entry.split if self.split is None else self.split)
+        return Scoring(self.name, entry.name, weights, split, self.context, criteria_hash(self.criteria))
+
+
+def _check_meaning(name: str, *, on_demand: bool, split: str | None) -> None:
+    """Refuse settings that do not apply to a judge of meanings."""
+    if on_demand:
+        raise SettingError(f"{name} compares only the leaders of a vote with the others: omit --frugal and --plan")
+    if split is not None:
+        raise SettingError(f"{name} compares responses as the vote reads them, without their thoughts: omit --split")
 
 
 async def score_opened(
@@ -222,7 +233,7 @@ async def score_opened(
             return await connect(protocol, scoring.model, address, order.context)
 
         if isinstance(protocol, PairProtocol):
-            done = await score_pairs(opened, scoring, protocol.leaders, ready, max_failures=allowed, progress=progress)
+            done = await score_pairs(opened, scoring, protocol, ready, max_failures=allowed, progress=progress)
         elif on_demand is None:
             done = await score_samples(opened, scoring, ready, max_failures=allowed, progress=progress)
         else:

@@ -41,7 +41,7 @@ class Scoring:
 class Scored:
     """The result of a command. `before` were scored earlier, `empty` responses have no text, `unsampled` ones failed.
 
-    With a `rule` responses were scored on demand: `not_asked` did not need a score, `copied` have the same text as
+    With a `rule` responses were scored on demand: `not_scored` did not need a score, `copied` have the same text as
     another that was scored, and `readable` have an answer to vote for. `run` is the folder of the scores, and `spent`
     the usage that the verifier's server billed. A judge that compares responses made `comparisons`: `ties` gave both
     responses 0.5, and `unreadable` ones count for neither.
@@ -53,10 +53,10 @@ class Scored:
     empty: int = 0
     unsampled: int = 0
     failures: Counter[str] = field(default_factory=Counter)
-    found: dict[str, Any] = field(default_factory=dict)
+    detected: dict[str, Any] = field(default_factory=dict)
     run: Path = Path()
     rule: str | None = None
-    not_asked: int = 0
+    not_scored: int = 0
     copied: int = 0
     readable: int = 0
     comparisons: int = 0
@@ -84,9 +84,9 @@ async def score_samples(
     runner = await connect()
     saving = Saving(run)
     try:
-        done.found = runner.found
-        check_dimensions(run, scoring, done.found)
-        await run.add({"kind": "note", "about": "score", **asdict(scoring), "found": runner.found})
+        done.detected = runner.detected
+        check_dimensions(run, scoring, done.detected)
+        await run.add({"kind": "note", "about": "score", **asdict(scoring), "found": runner.detected})
         async with aclosing(runner.score(chain([first], items))) as results:
             async for item, result in results:
                 await saving.add(record_of(scoring, item, result))
@@ -150,7 +150,7 @@ def record_of(scoring: Scoring, item: Item, result: Scores | str) -> dict[str, A
     return {
         "kind": "score",
         **key,
-        **({"steps": result.steps} if result.vector is None else {"vector": result.vector}),
+        **result.content,
         "split": scoring.split,
         "truncated": result.truncated,
         **({} if result.usage is None else {FIELD: _billed(result.usage, result.samples)}),
@@ -196,14 +196,15 @@ def check_same(run: Run, scoring: Scoring, *, begun: bool = False) -> None:
     refuse_other(run.folder, notes[-1], scoring)
 
 
-def check_dimensions(run: Run, scoring: Scoring, found: Mapping[str, Any]) -> None:
+def check_dimensions(run: Run, scoring: Scoring, detected: Mapping[str, Any]) -> None:
     """Refuse to continue a column of vectors with vectors of another length."""
     notes = _notes(run, scoring)
     earlier = (notes[-1].get("found") or {}).get(DIMENSIONS) if notes else None
-    if earlier and len(run.state.scores[scoring.column].done) and earlier != found.get(DIMENSIONS):
+    if earlier and len(run.state.scores[scoring.column].done) and earlier != detected.get(DIMENSIONS):
         raise RunError(
             f"the vectors in the column {scoring.column!r} of {run.folder} have {earlier} numbers, and "
-            f"{scoring.model} now gives {found.get(DIMENSIONS)}: serve the same model, or name another column with --as"
+            f"{scoring.model} now gives {detected.get(DIMENSIONS)}: serve the same model, or name another column "
+            "with --as"
         )
 
 

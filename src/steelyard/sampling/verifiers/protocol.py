@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,8 @@ class TokenProtocol:
     one per word (in the order of `words`) otherwise.
     """
 
-    what: str  # a description in one sentence
+    similarity: ClassVar[str | None] = None  # the similarity that compares its results; None: they are scores
+    description: str  # a description in one sentence
     verifiers: tuple[Verifier, ...]
     head: str
     context: int  # tokens it can see
@@ -71,11 +72,13 @@ class TokenProtocol:
 class ChatProtocol:
     """A verifier on any OpenAI-compatible server: another question, scored by the alternatives of its first token."""
 
-    what: str
+    similarity: ClassVar[str | None] = None
+    description: str
     verifiers: tuple[Verifier, ...]
     render: Callable[..., list[Message]]  # (question, steps), and the keyword `criteria` if the protocol takes any
     read: Callable[[Mapping[str, float]], list[float] | None]  # token -> log-probability; None: no expected token
     criteria: str = ""  # the default criteria; empty: the protocol takes none
+    reads_text: bool = False  # whether the reply's first word will do if the server returns no log-probabilities
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,24 @@ class PairProtocol(ChatProtocol):
 
 
 @dataclass(frozen=True)
+class MeaningProtocol(PairProtocol):
+    """A judge that says whether two responses to a question mean the same.
+
+    `read` returns the probability that they do, or an empty list. The result is a similarity, not a score. At most
+    `leaders` responses of a question are compared with all others (verifiers/leaders.py). A server is refused if it
+    does not tell the two `different` responses to the question of its probe apart.
+    """
+
+    similarity: ClassVar[str | None] = "judged"
+    different: tuple[str, str] = ("It is 2.", "It is 3.")
+
+
+@dataclass(frozen=True)
 class RecordedProtocol:
     """A verifier that needs no model: it reads the record of a sample in the run."""
 
-    what: str
+    similarity: ClassVar[str | None] = None
+    description: str
     verifiers: tuple[Verifier, ...]
     read: Callable[[Mapping[str, Any]], list[float] | None]  # None: nothing was recorded
     missing: str = "the run recorded nothing that it reads"  # the reason for that
@@ -109,7 +126,8 @@ def joined(_question: str, steps: Sequence[str]) -> str:
 class EmbeddingProtocol:
     """An embedding model on any OpenAI-compatible server: it returns a vector per response instead of scores."""
 
-    what: str
+    similarity: ClassVar[str | None] = "cosine"
+    description: str
     verifiers: tuple[Verifier, ...]
     render: Callable[[str, Sequence[str]], str] = joined  # (question, steps) -> the text that is embedded
 
@@ -209,7 +227,7 @@ def page_table(protocols: Sequence[Protocol]) -> str:
     for name, model, runs, split in verifier_rows(protocols):
         protocol = by_name[name]
         size = f"; context {protocol.context:,}" if isinstance(protocol, TokenProtocol) else ""
-        lines.append(f"| `{name}` | {model} | {runs} | {split} | {protocol.what}{size} |")
+        lines.append(f"| `{name}` | {model} | {runs} | {split} | {protocol.description}{size} |")
     return "\n".join(lines)
 
 

@@ -34,7 +34,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Scores:
-    """One score in [0, 1] per step that was read, or the vector of the response (foundation/vectors.py).
+    """A score in [0, 1] per step, a vector (foundation/vectors.py) or judgements (foundation/judgements.py).
 
     `usage` is that of a request to the verifier's server, which returned so many `samples`.
     """
@@ -44,15 +44,23 @@ class Scores:
     usage: Mapping[str, Any] | None = field(default=None, compare=False)
     vector: str | None = field(default=None, repr=False)
     samples: int = field(default=1, compare=False, repr=False)
+    judgements: Mapping[str, float] | None = field(default=None, repr=False)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The scores, the vector or the judgements by the name of the field in a record."""
+        if self.judgements is not None:
+            return {"judgements": dict(self.judgements)}
+        return {"steps": self.steps} if self.vector is None else {"vector": self.vector}
 
 
 Results: TypeAlias = AsyncGenerator[tuple[Item, Scores | str], None]  # a str says why there are no scores
 
 
 class Runner(Protocol):
-    """Where a verifier runs. `found` describes it, as detected at the start."""
+    """Where a verifier runs. `detected` describes it, as detected at the start."""
 
-    found: dict[str, Any]
+    detected: dict[str, Any]
 
     def score(self, items: Iterator[Item]) -> Results:
         """Score items in any order, each once."""
@@ -116,10 +124,10 @@ def split(response: str, how: str) -> list[str]:
     """
     if not response.strip():
         return []
-    return SPLITS[known_split(how)](response.replace("\r\n", "\n"))
+    return SPLITS[checked_split(how)](response.replace("\r\n", "\n"))
 
 
-def known_split(how: str) -> str:
+def checked_split(how: str) -> str:
     """The name of a split, or an error that lists them."""
     if how not in SPLITS:
         raise SettingError(f"unknown split {how!r}: {did_you_mean(how, SPLITS)}")

@@ -51,9 +51,18 @@ def win_probability(shown_first: float | None, shown_second: float | None) -> fl
     """
     if shown_first is None or shown_second is None:
         return None
-    mean = (shown_first + shown_second) / 2
-    contradiction = min(shown_first, shown_second) < 0.5 < max(shown_first, shown_second)
-    return 0.5 if contradiction or abs(mean - 0.5) <= TOLERANCE else mean
+    return 0.5 if is_tie(shown_first, shown_second) else (shown_first + shown_second) / 2
+
+
+def is_tie(first: float | None, second: float | None) -> bool:
+    """Whether two readable replies contradict each other, or have a mean of about 0.5.
+
+    >>> is_tie(0.9, 0.7), is_tie(0.9, 0.2), is_tie(0.51, 0.5), is_tie(0.5, None)
+    (False, True, True, False)
+    """
+    if first is None or second is None:
+        return False
+    return min(first, second) < 0.5 < max(first, second) or abs((first + second) / 2 - 0.5) <= TOLERANCE
 
 
 @dataclass
@@ -64,6 +73,10 @@ class Tournament:
     leaders: int
     replies: dict[Pair, float | None] = field(default_factory=dict)  # None: unreadable
 
+    def comparison_range(self) -> Pair:
+        """The fewest and the most comparisons."""
+        return comparison_range(self.players, self.leaders)
+
     def next(self) -> list[Pair]:
         """The ordered pairs to ask about now; empty at the end."""
         return self._missing(ring(self.players)) or self._missing(self._schedule())
@@ -71,6 +84,10 @@ class Tournament:
     def outcomes(self) -> dict[Pair, float | None]:
         """The probability that the first of each pair wins; None if a reply is unreadable."""
         return self._outcomes(self._schedule())
+
+    def ties(self) -> int:
+        """The comparisons that give both responses 0.5."""
+        return list(self.outcomes().values()).count(0.5)
 
     def scores(self) -> list[float | None]:
         """The mean probability of winning per player, None without a readable comparison; 0.5 without an opponent."""

@@ -21,7 +21,7 @@ class AnthropicBatch(Layout):
 
     name = "anthropic-batch"
     title = "Anthropic batch results"
-    about = "Anthropic Message Batches results, with or without the requests: custom_id, result.message.content"
+    description = "Anthropic Message Batches results, with or without the requests: custom_id, result.message.content"
 
     def recognises(self, opened: Opened) -> bool:
         return recognises_batch(Unfolded(opened), FORM)

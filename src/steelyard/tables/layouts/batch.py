@@ -15,7 +15,9 @@ class Batch(Layout):
 
     name = "batch"
     title = "batch output"
-    about = "OpenAI batch and vLLM run-batch output, with or without the input file: custom_id, response.body.choices"
+    description = (
+        "OpenAI batch and vLLM run-batch output, with or without the input file: custom_id, response.body.choices"
+    )
 
     def recognises(self, opened: Opened) -> bool:
         return recognises_batch(opened, FORM)

@@ -15,7 +15,9 @@ class ChatCompletions(Layout):
 
     name = "chat-completions"
     title = "chat completions"
-    about = "Saved chat completions with n choices: choices, logprobs as the score logprob, the request as the question"
+    description = (
+        "Saved chat completions with n choices: choices, logprobs as the score logprob, the request as the question"
+    )
 
     def recognises(self, opened: Opened) -> bool:
         return recognises_replies(opened, _is_completion)

@@ -20,7 +20,7 @@ class InspectLog(Layout):
 
     name = "inspect-log"
     title = "Inspect log"
-    about = (
+    description = (
         "Inspect, .eval or .json: id, epoch (epochs are samples), output, target as gold, scores as labels or scores"
     )
 

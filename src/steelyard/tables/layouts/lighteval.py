@@ -14,7 +14,7 @@ class Lighteval(Layout):
 
     name = "lighteval"
     title = "lighteval details"
-    about = "lighteval, details_TASK_DATE.parquet: doc.id, model_response.text, doc.choices[gold_index] as gold"
+    description = "lighteval, details_TASK_DATE.parquet: doc.id, model_response.text, doc.choices[gold_index] as gold"
 
     def recognises(self, opened: Opened) -> bool:
         doc, response = opened.first.get("doc"), opened.first.get("model_response")

@@ -19,7 +19,7 @@ class LmEval(Layout):
 
     name = "lm-eval"
     title = "lm-eval samples"
-    about = "lm-evaluation-harness, samples_TASK_DATE.jsonl: doc_id, resps (repeats are samples), target as gold"
+    description = "lm-evaluation-harness, samples_TASK_DATE.jsonl: doc_id, resps (repeats are samples), target as gold"
 
     def recognises(self, opened: Opened) -> bool:
         return {"doc_id", "resps", "target"} <= opened.first.keys()

@@ -29,7 +29,9 @@ _ID = r"^\S{1,40}$"  # longer, or with spaces, it is the text of a question
 class Long(Layout):
     name = "long"
     title = "long table"
-    about = "any table: one row per response, by the names of docs/table.md or known others (prompt, completion, ..)"
+    description = (
+        "any table: one row per response, by the names of docs/table.md or known others (prompt, completion, ..)"
+    )
     turn = 9  # last: it accepts any table
 
     def recognises(self, opened: Opened) -> bool:

@@ -18,7 +18,7 @@ class ResponsesApi(Layout):
 
     name = "responses-api"
     title = "Responses API"
-    about = (
+    description = (
         "Saved responses of OpenAI's Responses API: output, the request's input or metadata.question as the question"
     )
 

@@ -17,7 +17,7 @@ class VerifiersTraces(Layout):
 
     name = "verifiers-traces"
     title = "verifiers traces"
-    about = (
+    description = (
         "verifiers, traces.jsonl: task, last sampled message, answer in task.data as gold, rewards as labels or scores"
     )
 

@@ -19,7 +19,7 @@ from steelyard.tables.wide_roles import ANSWER_LISTS, LABEL_LISTS, RESPONSE_LIST
 class WideLists(Layout):
     name = "wide"
     title = "one row per question"
-    about = "search-and-learn, RLHFlow, Weaver or any: lists of completions, scores, labels; 'answer' is gold"
+    description = "search-and-learn, RLHFlow, Weaver or any: lists of completions, scores, labels; 'answer' is gold"
     turn = 1
 
     def recognises(self, opened: Opened) -> bool:
@@ -28,7 +28,7 @@ class WideLists(Layout):
         lists = text_lists(schema) + _written_as_json(frame, schema, RESPONSE_LISTS | ANSWER_LISTS)
         if not lists or is_long(frame, lists):
             return False
-        check_not_both(schema)
+        check_not_both(schema, lists)
         return True
 
     def read(self, opened: Opened) -> Converted:
@@ -36,9 +36,15 @@ class WideLists(Layout):
 
 
 def _written_as_json(frame: pl.LazyFrame, schema: pl.Schema, aliases: set[str]) -> list[str]:
-    """Return the text columns with JSON lists whose name is in `aliases`."""
+    """Return the text columns with JSON lists whose name is in `aliases`; lists of numbers are no responses."""
     names = [name for name, kind in schema.items() if kind == pl.String and key(name) in aliases]
-    return list(json_lists(frame, names))
+    lists = json_lists(frame, names)
+    return [name for name in lists if key(name) not in RESPONSE_LISTS or not _are_numbers(lists[name])]
+
+
+def _are_numbers(lists: list[list[Any]]) -> bool:
+    entries = [entry for values in lists for entry in values if entry is not None]
+    return bool(entries) and all(isinstance(entry, int | float) for entry in entries)
 
 
 def _with_lists(frame: pl.LazyFrame) -> pl.LazyFrame:

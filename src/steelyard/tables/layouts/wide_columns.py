@@ -21,7 +21,7 @@ Families = dict[str, dict[int, str]]  # base: number: column
 class WideColumns(Layout):
     name = "wide-columns"
     title = "numbered columns"
-    about = "any table: one row per question, answer_1, answer_2, .. or response_1, .. beside score_1, .."
+    description = "any table: one row per question, answer_1, answer_2, .. or response_1, .. beside score_1, .."
     turn = 2
 
     def recognises(self, opened: Opened) -> bool:

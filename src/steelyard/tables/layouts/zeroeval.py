@@ -19,7 +19,7 @@ class ZeroEval(Layout):
 
     name = "zeroeval"
     title = "ZeroEval results"
-    about = (
+    description = (
         "ZeroEval, one LLM.json per LLM: session_id, output, chat_history as prompt, answer as gold where it is there"
     )
 

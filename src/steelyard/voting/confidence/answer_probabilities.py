@@ -36,8 +36,8 @@ def answer_probabilities(
 ) -> AnswerProbabilities:
     """Share the probability of every question of a pool out to its answers; `chance` [K] adds up to 1 over each."""
     winner = winners(answers, chance)[2]
-    each = answers.question  # [Q'] questions with an answer
-    top, among = (part[each] for part in models.predict_parts(answers, chance, pool.sizes))
+    answered = answers.question  # [Q'] questions with an answer
+    top, among = (part[answered] for part in models.predict_parts(answers, chance, pool.sizes))
     others = chance.copy()
     others[winner] = 0.0
     all_others = np.add.reduceat(others, answers.starts) if len(others) else others  # may round to 0
@@ -48,5 +48,5 @@ def answer_probabilities(
     by_answer = np.zeros(int(pool.width.sum()))
     by_answer[np.unique((pool.spread(offsets) + pool.answer)[pool.readable])] = p  # where the given answers stand
     none = np.ones(pool.n_questions)
-    none[each] = np.maximum(1 - np.add.reduceat(p, answers.starts), 0.0) if len(p) else 1.0
+    none[answered] = np.maximum(1 - np.add.reduceat(p, answers.starts), 0.0) if len(p) else 1.0
     return AnswerProbabilities(offsets, by_answer, none)

@@ -52,9 +52,9 @@ def some_question_means(pool: Pool) -> NDArray[np.float64]:
 def question_means(pool: Pool) -> NDArray[np.float64]:
     """Return the mean evidence of every question with a known score, in the order of ids."""
     z = clipped_logit(pool.known_scores)
-    known = ~np.isnan(z)
-    total = np.add.reduceat(np.where(known, z, 0.0), pool.starts[:-1])
-    count = np.add.reduceat(known.astype(np.int64), pool.starts[:-1])
+    is_scored = ~np.isnan(z)
+    total = np.add.reduceat(np.where(is_scored, z, 0.0), pool.starts[:-1])
+    count = np.add.reduceat(is_scored.astype(np.int64), pool.starts[:-1])
     mean = total / np.maximum(count, 1)
     order = np.argsort(pool.rank)
     return mean[order][count[order] > 0]

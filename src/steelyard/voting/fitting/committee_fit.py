@@ -1,17 +1,17 @@
-"""What is every voice worth, and does the committee pay? A conditional logit over the answers of a question.
+"""What is every voter worth, and does the committee pay? A conditional logit over the answers of a question.
 
     P(answer k) = softmax_k  sum over responses i of answer k of  (theta_v + beta_v z_i) / N_v
     maximise  sum over questions of log P(correct) - penalty |(theta, beta) - prior|^2 / 2
 
-v: the voice of response i, N_v its samples in the question, z_i its score as the voice spreads its scores. It is
-conditional on all votes: a voice that repeats what others say earns nothing for it, however often it is correct. The
+v: the voter of response i, N_v its samples in the question, z_i its score as the voter spreads its scores. It is
+conditional on all votes: a voter that repeats what others say earns nothing for it, however often it is correct. The
 prior is c w and b w: w the weights that chances and correlation suggest (source_reliability.py), c and b fitted alone.
 With a heavy penalty these are all there is; how heavy it is, is cross-validated.
 
 - A weight is negative only where that is beyond doubt, three standard errors below 0; else it is 0. A slope
   below 0 is 0.
 - Where the labels do not show that any vote is better than chance, it is the majority vote: so it is with shuffled
-  labels. Where one vote for each voice explains them better than w, w is 1 for all.
+  labels. Where one vote for each voter explains them better than w, w is 1 for all.
 
 On held-out questions the committee gives way to a rival, its best source or the majority vote, where
 
@@ -62,7 +62,7 @@ def committee_prior(votes: SourceVotes, consensus: Consensus, unlabelled: int) -
     """Find w, c and b on the open questions of labelled votes."""
     w = prior_weights(votes, consensus, unlabelled)
     open_votes = votes.take(votes.open)
-    equal = CommitteePrior(one_vote_each(votes), majority=True)
+    equal = CommitteePrior(equal_votes(votes), majority=True)
     if not open_votes.pool.n_questions:
         return equal
     starts, totals, correct = _totals(open_votes, w)
@@ -72,7 +72,7 @@ def committee_prior(votes: SourceVotes, consensus: Consensus, unlabelled: int) -
     if max(value, equal_value) < chance + SHOWN or max(scales[0], equal_scales[0]) <= 0:
         return equal
     if value < equal_value - SHOWN:
-        w, scales = np.ones(votes.voices), np.append(equal_scales, scales[1:])
+        w, scales = np.ones(votes.voters), np.append(equal_scales, scales[1:])
     slopes = w * max(float(scales[1]), 0.0) if len(scales) > 1 else np.empty(0)
     return CommitteePrior(np.concatenate((w * float(scales[0]), slopes)), majority=False)
 
@@ -91,7 +91,7 @@ def fit_committee(
     open_votes = votes.take(votes.open)
     objective = ridge(partial(likelihood, open_votes), np.full(votes.size, penalty), prior.theta)
     free, held = np.ones(votes.size, bool), np.array(prior.theta if start is None else start)
-    slope = np.arange(votes.size) >= votes.voices
+    slope = np.arange(votes.size) >= votes.voters
     while True:
         theta = maximise(objective, np.where(free, held, 0.0), free=free, steps=STEPS, tolerance=tolerance)
         against = free & (theta < 0)
@@ -130,7 +130,7 @@ def cross_validate_committee(
 
 def log_chances(votes: SourceVotes, theta: Vector) -> Vector:
     """Return log P(correct) of every open question [Q]."""
-    starts, totals, correct = _totals(votes, theta[: votes.voices], theta[votes.voices :])
+    starts, totals, correct = _totals(votes, theta[: votes.voters], theta[votes.voters :])
     u = totals[:, 1:].sum(axis=1)
     sizes = np.diff(np.append(starts, len(u)))
     e = np.exp(u - np.repeat(np.maximum.reduceat(u, starts), sizes))
@@ -144,13 +144,13 @@ def _totals(votes: SourceVotes, w: Vector, slopes: Vector | None = None) -> tupl
     offsets = np.cumsum(pool.width) - pool.width
     among = pool.readable
     index = (pool.spread(offsets) + pool.answer)[among]
-    size, voting = int(pool.width.sum()), (votes.voice >= 0)[among]
-    voice = np.maximum(votes.voice, 0)[among]
+    size, voting = int(pool.width.sum()), (votes.voter >= 0)[among]
+    voter = np.maximum(votes.voter, 0)[among]
     unit = np.where(voting, votes.unit[among], 0.0)
-    columns = [np.bincount(index, unit, size), np.bincount(index, unit * w[voice], size)]
+    columns = [np.bincount(index, unit, size), np.bincount(index, unit * w[voter], size)]
     if len(votes.evidence):
         beta = w if slopes is None else slopes
-        columns.append(np.bincount(index, np.where(voting, votes.evidence[among], 0.0) * beta[voice], size))
+        columns.append(np.bincount(index, np.where(voting, votes.evidence[among], 0.0) * beta[voter], size))
     present = np.bincount(index, minlength=size) > 0
     correct = np.bincount(index, votes.correct[among], size) > 0
     question = np.repeat(np.arange(pool.n_questions), pool.width)[present]
@@ -178,21 +178,21 @@ def single_source(votes: SourceVotes) -> Vector:
     hits, total = (counts.sum(axis=0) for counts in votes.hits())
     best = int(np.argmax((hits + 1) / (total + 2)))
     theta = np.zeros(votes.size)
-    theta[: votes.voices] = OTHERS / votes.voices
+    theta[: votes.voters] = OTHERS / votes.voters
     theta[best] = 1.0
     return theta
 
 
-def one_vote_each(votes: SourceVotes) -> Vector:
+def equal_votes(votes: SourceVotes) -> Vector:
     """The coefficients of the majority vote."""
-    return np.concatenate((np.ones(votes.voices), np.zeros(votes.size - votes.voices)))
+    return np.concatenate((np.ones(votes.voters), np.zeros(votes.size - votes.voters)))
 
 
 def better_rival(votes: SourceVotes, fold: Ints, thetas: Sequence[Vector]) -> Rival | None:
     """Return the rival that beats a committee with thetas[k] on fold [Q] k, and None where none does."""
     committee = held_out_correct(votes, fold, thetas)
     leads = {}
-    for rival in (single_source, one_vote_each):
+    for rival in (single_source, equal_votes):
         correct = held_out_correct(votes, fold, by_fold(votes, fold, rival))
         difference: Vector = correct - committee.astype(np.float64)
         leads[rival] = float(difference.sum() - RIVAL_DOUBT * np.sqrt((difference**2).sum()))

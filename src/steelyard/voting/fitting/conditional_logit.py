@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from steelyard.voting.fitting.solvers import Objective, maximise, ridge
 from steelyard.voting.pools.arrays import Bools, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
-from steelyard.voting.pools.similarity import Similarity
+from steelyard.voting.pools.similarity import ALIKE, Similarity
 from steelyard.voting.tally import smoothed
 
 VOTES_PENALTY = 5.0  # on votes, in their own units: a standard deviation of 0.45 around the majority vote
@@ -102,11 +102,20 @@ class AnswerFeatures:
             tied = tied & (left == np.repeat(np.maximum.reduceat(left, self.starts), self.sizes))
         return np.minimum.reduceat(np.where(tied, np.arange(len(tied)), len(tied)), self.starts)
 
+    def differ(self, rows: Ints, others: Ints) -> Bools:
+        """Which winners of questions [Q'] differ from others, as rows; similar answers do not."""
+        different: Bools = rows != others
+        if self.similarity is not None:
+            for q in np.flatnonzero(different).tolist():
+                block = self.similarity.block(q, int(self.sizes[q]))
+                different[q] = block[rows[q] - self.starts[q], others[q] - self.starts[q]] < ALIKE
+        return different
+
 
 def answer_features(pool: Pool, z: NDArray[np.float64]) -> AnswerFeatures:
     """Gather the answers of a pool; z [R] is finite and multiples of the tally's quantum."""
     sums = answer_sums(pool, z)
-    present = sums.given > 0
+    present = sums.votes > 0
     which = np.repeat(np.arange(pool.n_questions), pool.width)[present]
     question, starts = np.unique(which, return_index=True)
     size = pool.sizes[which]
@@ -139,7 +148,7 @@ class AnswerSums:
     """What the responses of each answer add up to; answers that were not given are included."""
 
     offsets: Ints  # [Q] where each question's answers begin
-    given: Ints  # [places] responses that gave it
+    votes: Ints  # [places] responses that gave it
     n: NDArray[Any]  # [places] its votes: those responses, and similar ones by their similarity
     score_sum: NDArray[np.float64]  # summed scores
     logit_sum: NDArray[np.float64]  # summed logits

@@ -1,12 +1,12 @@
-"""Dawid and Skene's model of annotators (1979): the answers of each voice given the correct one, without labels.
+"""Dawid and Skene's model of annotators (1979): the answers of each voter given the correct one, without labels.
 
-    P(voice v answers l | k is correct) = C_v[k, l],   P(k is correct) = prior_k
+    P(voter v answers l | k is correct) = C_v[k, l],   P(k is correct) = prior_k
     E   T_q[k] ~ prior_k * product over v of C_v[k, answer of v to q]
     M   C_v[k, l] ~ SMOOTH + sum over q of T_q[k] [v answered l to q],   prior_k ~ SMOOTH + sum over q of T_q[k]
 
 again and again, from the shares of votes. It needs a closed set of answers, the same few for every question. With one
-coin per voice, C_v[k, k] = p_v for every k and all mistakes are alike: fewer numbers, and no preference for a letter.
-Both take voices for independent given the correct answer. Those that err together are believed too much.
+coin per voter, C_v[k, k] = p_v for every k and all mistakes are alike: fewer numbers, and no preference for a letter.
+Both take voters for independent given the correct answer. Those that err together are believed too much.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ STILL = 1e-4  # a posterior that moves less than this has settled
 
 @dataclass(frozen=True, eq=False)
 class Annotators:
-    """The fitted model: log C [V, K, K] by voice, correct answer and given answer, and log prior [K]."""
+    """The fitted model: log C [V, K, K] by voter, correct answer and given answer, and log prior [K]."""
 
     log_confusion: Matrix
     log_prior: Matrix
 
     @property
     def p(self) -> Matrix:
-        """The chance that each voice is correct [V]."""
+        """The chance that each voter is correct [V]."""
         hit = np.exp(np.diagonal(self.log_confusion, axis1=1, axis2=2))
         return np.asarray(hit @ np.exp(self.log_prior), np.float64)
 
     def log_odds(self) -> Matrix:
-        """What a vote of each voice is worth where all mistakes are alike [V]: log p / (1 - p) + log (K - 1)."""
+        """What a vote of each voter is worth where all mistakes are alike [V]: log p / (1 - p) + log (K - 1)."""
         p = np.clip(self.p, 1e-3, 1 - 1e-3)
         return np.asarray(np.log(p / (1 - p)) + np.log(len(self.log_prior) - 1), np.float64)
 
@@ -58,8 +58,8 @@ def _maximised(answers: NDArray[np.int32], posterior: Matrix, *, one_coin: bool)
     """The M step."""
     from steelyard.voting import kernels
 
-    classes, voices = posterior.shape[1], answers.shape[1]
-    together = np.zeros((voices, classes, classes))
+    classes, voters = posterior.shape[1], answers.shape[1]
+    together = np.zeros((voters, classes, classes))
     kernels.votes_together(answers, posterior, together)
     together = together.transpose(0, 2, 1)  # how often v answered l while k was correct [V, k, l]
     if one_coin:

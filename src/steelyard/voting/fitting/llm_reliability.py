@@ -35,7 +35,7 @@ def question_reliability(
 ) -> NDArray[np.float64]:
     """Return q_M [Q] strictly inside (0, 1): the mean of g over the question's responses.
 
-    `unread`: which responses were not asked [R], and the share to use for each of them.
+    `unread`: which responses were not requested [R], and the share to use for each of them.
     """
     p = pool.known_scores
     missing = np.isnan(p)

@@ -31,19 +31,19 @@ STANDARD_ERRORS = 3
 
 def auroc(pool: LabelledPool) -> float:
     """Return the pooled AUROC over the responses with a score; NaN without both kinds."""
-    scores, correct, _ = _known(pool)
+    scores, correct, _ = _scored(pool)
     return float(by_question(scores, correct, np.zeros(len(scores), np.int64), 1)[0])
 
 
 def auroc_within(pool: LabelledPool) -> float:
     """Return the mean AUROC of the questions that have right and wrong responses; NaN if none has."""
-    scores, correct, question = _known(pool)
+    scores, correct, question = _scored(pool)
     values = by_question(scores, correct, question, pool.n_questions)
     mixed = ~np.isnan(values)
     return float(values[mixed].mean()) if mixed.any() else float("nan")
 
 
-def _known(pool: LabelledPool) -> tuple[Floats, Bools, Ints]:
+def _scored(pool: LabelledPool) -> tuple[Floats, Bools, Ints]:
     scored = ~np.isnan(pool.known_scores)
     return pool.known_scores[scored], pool.correct[scored], pool.spread(np.arange(pool.n_questions))[scored]
 
@@ -82,7 +82,7 @@ def warn_of_suspicious_scores(pool: LabelledPool) -> None:
                 f"(AUROC within questions above {TOO_GOOD}): it may be the label in disguise; use a score that is "
                 "made without the correct answer"
             )
-        if inverted(*data):
+        if name not in pool.origin.undirected and inverted(*data):
             inverse = name.removeprefix("1-") if name.startswith("1-") else f"1-{name}"
             _warn(
                 f"the score {name!r} is higher for incorrect responses than for correct ones in most questions (AUROC "

@@ -1,33 +1,33 @@
-"""How reliable voices are, by their agreement alone or with labels, and what they are worth together.
+"""How reliable voters are, by their agreement alone or with labels, and what they are worth together.
 
-Without any label a voice is worth what its agreement with the others shows:
+Without any label a voter is worth what its agreement with the others shows:
 
-    a_v = how often voice v gives the answer that the weighted vote of all the others chooses
+    a_v = how often voter v gives the answer that the weighted vote of all the others chooses
     p_v = a_v / sqrt(max a)          agreeing means, nearly always, that both are correct: a = p_v * p_consensus,
-                                     and the best voice is about as good as the consensus
+                                     and the best voter is about as good as the consensus
     w   = joint_weights(p, e, r)     e and r seen against the consensus; again, until nothing changes
 
-The others' vote is without the voice itself: a voice always agrees with itself, and would become a dictator. It starts
-from the chances that explain the agreement of pairs best, A_uv = p_u p_v, and keeps to them where voices are few: of
+The others' vote is without the voter itself: a voter always agrees with itself, and would become a dictator. It starts
+from the chances that explain the agreement of pairs best, A_uv = p_u p_v, and keeps to them where voters are few: of
 three, the best is the consensus of the two others.
 
-With labels, hits_v of the asked_v votes of a voice are correct, and its chance is drawn to the one by agreement:
+With labels, hits_v of the asked_v votes of a voter are correct, and its chance is drawn to the one by agreement:
 
     logit prior_v = logit p_v + shift                   one shift for all, which makes the prior fit the labels
     chance_v = (hits_v + m prior_v) / (asked_v + m)     m: how many labels the prior is worth
 
-m is what makes the hits of all voices most likely (a beta-binomial model), and at most the number of questions that the
-prior has seen beyond the labelled ones. A voice with few labels keeps close to its prior, which is itself drawn to the
+m is what makes the hits of all voters most likely (a beta-binomial model), and at most the number of questions that the
+prior has seen beyond the labelled ones. A voter with few labels keeps close to its prior, which is itself drawn to the
 mean of all: that is partial pooling.
 
-Together, p: the chance that a voice is correct; e: that two wrong ones give the same answer; r: the correlation of
+Together, p: the chance that a voter is correct; e: that two wrong ones give the same answer; r: the correlation of
 their being correct:
 
     z_v = log( p_v / (1 - p_v) ) - log e       the paper's log-odds of reliability: e stands for 1 / (m - 1)
     w   = argmax over w >= 0 of  w . z / sqrt( w' C w ),   C = 1 on the diagonal, r beside it
-        = z_v - t where that is positive,   t = r sum z / (1 + (n - 1) r)  over the n voices that are left
+        = z_v - t where that is positive,   t = r sum z / (1 + (n - 1) r)  over the n voters that are left
 
-Alone (r = 0) every voice counts by its log-odds. The more they err together, the less a mediocre voice adds to the good
+Alone (r = 0) every voter counts by its log-odds. The more they err together, the less a mediocre voter adds to the good
 ones, until only those above t count.
 """
 
@@ -45,20 +45,20 @@ from steelyard.voting.pools.scores import expit
 
 ROUNDS = 30
 CORRELATED = 2000  # questions
-TRUST = 10  # votes at which a voice's own agreement and that of all count the same
+TRUST = 10  # votes at which a voter's own agreement and that of all count the same
 START_ERROR = 0.3
-FEW = 50  # the square of the number of voices at which pairs and consensus count the same
+FEW = 50  # the square of the number of voters at which pairs and consensus count the same
 GRAIN = 2.0**20  # weights are multiples of one over this
 LEAST, MOST = 0.002, 0.998  # a chance is kept between these
 CLOSEST = 0.95  # the highest correlation
 WORTH = (10, 20, 40, 80, 160, 320, 640)  # labels
-HALFWAY = 50  # questions at which labels and consensus say alike how voices err together
+HALFWAY = 50  # questions at which labels and consensus say alike how voters err together
 FARTHEST = 3.0  # of the shift
 
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """What the agreement of the voices shows about each."""
+    """What the agreement of the voters shows about each."""
 
     p: Vector  # [V] the chance that it is correct
     weights: Vector  # [V]
@@ -87,7 +87,7 @@ def find_consensus(votes: SourceVotes, start: Vector) -> Consensus:
 
 
 def _between(pairs: Vector, p: Vector) -> Vector:
-    """The chances by pairs and by consensus, averaged as log-odds: with few voices the consensus is unreliable."""
+    """The chances by pairs and by consensus, averaged as log-odds: with few voters the consensus is unreliable."""
     part = len(p) ** 2 / (len(p) ** 2 + FEW)
     inside = [np.clip(chance, LEAST, MOST) for chance in (pairs, p)]
     z = [np.log(chance / (1 - chance)) for chance in inside]
@@ -98,9 +98,9 @@ def pairwise_chances(answers: NDArray[np.int32]) -> Vector:
     """Return the p [V] for which p_u p_v is closest to how often u and v agree; answers [Q, V], -1 = none."""
     answered = (answers >= 0).astype(np.float64)
     both = answered.T @ answered
-    voices = answers.shape[1]
-    same = np.array([((answers == answers[:, [v]]) & (answers >= 0)).sum(axis=0) for v in range(voices)], np.float64)
-    off_diagonal = ~np.eye(voices, dtype=bool)
+    voters = answers.shape[1]
+    same = np.array([((answers == answers[:, [v]]) & (answers >= 0)).sum(axis=0) for v in range(voters)], np.float64)
+    off_diagonal = ~np.eye(voters, dtype=bool)
     usual = same[off_diagonal].sum() / max(both[off_diagonal].sum(), 1.0)
     rate = (same + TRUST * usual) / (both + TRUST)
     np.fill_diagonal(rate, 0.0)
@@ -113,7 +113,7 @@ def coarse(weights: Vector) -> Vector:
 
 
 def prior_weights(votes: SourceVotes, consensus: Consensus, unlabelled: int) -> Vector:
-    """Return what the voices are worth [V], by the labels of these votes and the consensus of those and others."""
+    """Return what the voters are worth [V], by the labels of these votes and the consensus of those and others."""
     hit, voted = votes.hits()
     chance = shrunk_chances(hit.sum(axis=0), voted.sum(axis=0), consensus.p, unlabelled)
     part = len(hit) / (len(hit) + HALFWAY)
@@ -123,7 +123,7 @@ def prior_weights(votes: SourceVotes, consensus: Consensus, unlabelled: int) -> 
 
 
 def shrunk_chances(hits: Vector, trials: Vector, p: Vector, unlabelled: int) -> Vector:
-    """Return the chance that each voice is correct [V].
+    """Return the chance that each voter is correct [V].
 
     >>> shrunk_chances(np.array([8.0, 0.0]), np.array([10.0, 0.0]), np.array([0.8, 0.5]), 0).round(2)
     array([0.8, 0.5])
@@ -152,7 +152,7 @@ def _beta_binomial(hits: float, trials: float, p: float, m: float) -> float:
 
 
 def joint_weights(p: Vector, same_error: float, correlation: float) -> Vector:
-    """Return the weights [V], none negative; all 1 where no voice is better than chance.
+    """Return the weights [V], none negative; all 1 where no voter is better than chance.
 
     >>> joint_weights(np.array([0.9, 0.6, 0.6]), 0.5, 0.0).round(2)
     array([2.89, 1.1 , 1.1 ])
@@ -171,7 +171,7 @@ def joint_weights(p: Vector, same_error: float, correlation: float) -> Vector:
 
 
 def mean_correlation(right: NDArray[np.floating], voted: NDArray[np.floating]) -> float:
-    """Return the mean correlation of two voices' being correct over questions; from right and voted [Q, V].
+    """Return the mean correlation of two voters' being correct over questions; from right and voted [Q, V].
 
     >>> round(mean_correlation(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.ones((4, 2))), 2)
     0.58

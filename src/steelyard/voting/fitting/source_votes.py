@@ -1,14 +1,14 @@
-"""The votes of a pool as those of voices: every voice has one vote per question, which its samples share.
+"""The votes of a pool as those of voters: every voter has one vote per question, which its samples share.
 
-The N samples of a voice in a question are not N votes: they are drawn from one mind, and the variance of their share
-falls with N no further than to that of the mind itself. So a response carries 1 / N of its voice's weight, whether N is
+The N samples of a voter in a question are not N votes: they are drawn from one mind, and the variance of their share
+falls with N no further than to that of the mind itself. So a response carries 1 / N of its voter's weight, whether N is
 1 or 64.
 
-A voice is a source, or several sources that repeat each other: copies must not outvote the others. Two sources have one
-voice where they give the same answer in nearly all questions in which one of them is wrong: by the labels, or, without
+A voter is a source, or several sources that repeat each other: copies must not outvote the others. Two sources have one
+voter where they give the same answer in nearly all questions in which one of them is wrong: by the labels, or, without
 labels, in which one of them is against the vote of all the others. Two that are merely good agree where they are
 correct, and part where one is not. Without labels a pair that is always correct, against all others, looks like a pair
-of copies: a warning says so, and it counts as one voice.
+of copies: a warning says so, and it counts as one voter.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ class SourceVotes:
     """Who gave which answer, as the kernels read it."""
 
     pool: Pool
-    voice: Codes  # [R] -1: does not vote
-    voices: int
-    unit: Vector  # [R] the part of its voice's vote
+    voter: Codes  # [R] -1: does not vote
+    voters: int
+    unit: Vector  # [R] the part of its voter's vote
     evidence: Vector  # [R] standardised score times the unit; empty: there are no scores
     correct: Bools  # [R] all False without labels
 
     @classmethod
-    def of(cls, pool: Pool, voice: Codes, voices: int, z: Vector | None = None) -> SourceVotes:
-        """Gather the votes of a pool, the voice of every response given [R]; z [R]: standardised scores, 0 = none."""
-        unit = vote_units(pool, voice, voices)
+    def of(cls, pool: Pool, voter: Codes, voters: int, z: Vector | None = None) -> SourceVotes:
+        """Gather the votes of a pool, the voter of every response given [R]; z [R]: standardised scores, 0 = none."""
+        unit = vote_units(pool, voter, voters)
         correct = pool.correct if isinstance(pool, LabelledPool) else np.zeros(pool.n_responses, bool)
-        return cls(pool, voice, voices, unit, np.empty(0) if z is None else z * unit, correct)
+        return cls(pool, voter, voters, unit, np.empty(0) if z is None else z * unit, correct)
 
     @property
     def size(self) -> int:
-        """How many coefficients there are: one per voice, two with scores."""
-        return 2 * self.voices if len(self.evidence) else self.voices
+        """How many coefficients there are: one per voter, two with scores."""
+        return 2 * self.voters if len(self.evidence) else self.voters
 
     def take(self, questions: Ints) -> SourceVotes:
         """Keep some of the questions, by position."""
@@ -63,8 +63,8 @@ class SourceVotes:
         rows[questions] = True
         keep = self.pool.spread(rows)
         evidence = self.evidence[keep] if len(self.evidence) else self.evidence
-        pool, voice, unit = self.pool.take(np.flatnonzero(rows)), self.voice[keep], self.unit[keep]
-        return replace(self, pool=pool, voice=voice, unit=unit, evidence=evidence, correct=self.correct[keep])
+        pool, voter, unit = self.pool.take(np.flatnonzero(rows)), self.voter[keep], self.unit[keep]
+        return replace(self, pool=pool, voter=voter, unit=unit, evidence=evidence, correct=self.correct[keep])
 
     @property
     def open(self) -> Ints:
@@ -75,45 +75,45 @@ class SourceVotes:
         return np.flatnonzero(right & wrong)
 
     def hits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Which part of each voice's vote is correct [Q, V], and which voices were asked (0 or 1)."""
+        """Which part of each voter's vote is correct [Q, V], and which voters were asked (0 or 1)."""
         pool = self.pool
-        cell = np.repeat(np.arange(pool.n_questions), pool.sizes) * self.voices + self.voice
-        among = self.voice >= 0
-        size = pool.n_questions * self.voices
+        cell = np.repeat(np.arange(pool.n_questions), pool.sizes) * self.voters + self.voter
+        among = self.voter >= 0
+        size = pool.n_questions * self.voters
         hit = np.bincount(cell[among], (self.unit * self.correct)[among], size)
         voted = np.bincount(cell[among], self.unit[among], size)
-        shape = (pool.n_questions, self.voices)
+        shape = (pool.n_questions, self.voters)
         return hit.astype(np.float64).reshape(shape), np.rint(voted).astype(np.float64).reshape(shape)
 
     def weights(self, theta: Vector) -> Vector:
         """What every response adds to its answer [R]."""
-        voice = np.maximum(self.voice, 0)
-        adds = theta[voice] * self.unit
+        voter = np.maximum(self.voter, 0)
+        adds = theta[voter] * self.unit
         if len(self.evidence):
-            adds = adds + theta[self.voices + voice] * self.evidence
-        return np.where(self.voice >= 0, adds, 0.0)
+            adds = adds + theta[self.voters + voter] * self.evidence
+        return np.where(self.voter >= 0, adds, 0.0)
 
     def same_error(self) -> float:
-        """How often two voices that are both wrong give the same answer."""
-        wrong = self.pool.readable & ~self.correct & (self.voice >= 0)
+        """How often two voters that are both wrong give the same answer."""
+        wrong = self.pool.readable & ~self.correct & (self.voter >= 0)
         question = np.repeat(np.arange(self.pool.n_questions), self.pool.sizes)[wrong]
         answer = (np.cumsum(self.pool.width) - self.pool.width)[question] + self.pool.answer[wrong]
         same, both = (self._pairs(at, wrong) for at in (answer, question))
         return (same + 1) / (both + 2)
 
     def _pairs(self, at: Ints, wrong: Bools) -> float:
-        """The mass of pairs of different voices whose wrong votes meet at the same place."""
-        unit, voice = self.unit[wrong], self.voice[wrong]
-        own = np.bincount(np.unique(at * self.voices + voice, return_inverse=True)[1], unit)
+        """The mass of pairs of different voters whose wrong votes meet at the same place."""
+        unit, voter = self.unit[wrong], self.voter[wrong]
+        own = np.bincount(np.unique(at * self.voters + voter, return_inverse=True)[1], unit)
         return float((np.bincount(at, unit) ** 2).sum() - (own**2).sum()) if len(at) else 0.0
 
 
-def vote_units(pool: Pool, voice: Codes, voices: int) -> Vector:
-    """Return the part of its voice's vote that every response carries [R]."""
+def vote_units(pool: Pool, voter: Codes, voters: int) -> Vector:
+    """Return the part of its voter's vote that every response carries [R]."""
     from steelyard.voting import kernels
 
     unit = np.empty(pool.n_responses)
-    kernels.vote_units(pool.starts, voice, voices, unit)
+    kernels.vote_units(pool.starts, voter, voters, unit)
     return unit
 
 
@@ -127,12 +127,12 @@ def modal_answers(pool: Pool, source: Codes, sources: int) -> NDArray[np.int32]:
 
 
 def agreement(votes: SourceVotes, weights: Vector) -> tuple[NDArray[np.float64], float]:
-    """Return each voice's agreement with the vote of the others [Q, V], -1 where it was not asked, and e."""
+    """Return each voter's agreement with the vote of the others [Q, V], -1 where it was not asked, and e."""
     from steelyard.voting import kernels
 
     pool = votes.pool
-    agrees = np.full((pool.n_questions, votes.voices), -1.0)
-    same, both = kernels.agreement(pool.starts, pool.width, pool.answer, votes.voice, votes.unit, weights, agrees)
+    agrees = np.full((pool.n_questions, votes.voters), -1.0)
+    same, both = kernels.agreement(pool.starts, pool.width, pool.answer, votes.voter, votes.unit, weights, agrees)
     return agrees, (same + 1) / (both + 2)
 
 
@@ -144,14 +144,14 @@ def likelihood(votes: SourceVotes, theta: Vector) -> tuple[float, Vector, NDArra
     stride = max(1, pool.n_questions // CURVED)
     gradient, hessian = np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
     value: float = kernels.committee_likelihood(
-        pool.starts, pool.width, pool.answer, votes.voice, votes.unit, votes.evidence, votes.correct, theta,
+        pool.starts, pool.width, pool.answer, votes.voter, votes.unit, votes.evidence, votes.correct, theta,
         stride, gradient, hessian,
     )  # fmt: skip
     return value, gradient, hessian
 
 
-def find_voices(pool: Pool, source: Codes, sources: int, names: tuple[str, ...], *, labels: bool) -> Codes:
-    """Return the voice of every source [S], numbered 0, 1, ..; warn about sources that share one."""
+def find_voters(pool: Pool, source: Codes, sources: int, names: tuple[str, ...], *, labels: bool) -> Codes:
+    """Return the voter of every source [S], numbered 0, 1, ..; warn about sources that share one."""
     some = looked_at(pool, sources)
     rows = np.zeros(pool.n_questions, bool)
     rows[some] = True
@@ -161,9 +161,9 @@ def find_voices(pool: Pool, source: Codes, sources: int, names: tuple[str, ...],
     close = _candidates(modal, CLOSER if labelled is None else CLOSE)
     if not close.any():
         return np.arange(sources, dtype=np.int32)
-    voice = _numbered(_copies(few, who, modal, close, labelled))
-    for shared in np.flatnonzero(np.bincount(voice) > 1).tolist():
-        members = [names[s] for s in np.flatnonzero(voice == shared).tolist()]
+    voter = _numbered(_copies(few, who, modal, close, labelled))
+    for shared in np.flatnonzero(np.bincount(voter) > 1).tolist():
+        members = [names[s] for s in np.flatnonzero(voter == shared).tolist()]
         listed = ", ".join(members[:SHOWN]) + (f" and {len(members) - SHOWN} more" if len(members) > SHOWN else "")
         when = "wrong" if labelled is not None else "against all the others"
         doubt = "; without labels copies cannot be distinguished from two that are always correct"
@@ -173,7 +173,7 @@ def find_voices(pool: Pool, source: Codes, sources: int, names: tuple[str, ...],
             SteelyardWarning,
             stacklevel=6,
         )
-    return voice
+    return voter
 
 
 def looked_at(pool: Pool, sources: int) -> NDArray[np.int64]:
@@ -204,9 +204,9 @@ def _copies(pool: Pool, source: Codes, modal: NDArray[np.int32], close: Bools, l
         index = np.where(modal < 0, len(correct) - 1, labelled.base[:, None] + modal)
         fine = correct[index]
     else:
-        voice = _numbered(close)
-        votes = SourceVotes.of(pool, voice[source], int(voice.max()) + 1)
-        fine = agreement(votes, np.ones(votes.voices))[0][:, voice] > 0.5
+        voter = _numbered(close)
+        votes = SourceVotes.of(pool, voter[source], int(voter.max()) + 1)
+        fine = agreement(votes, np.ones(votes.voters))[0][:, voter] > 0.5
     linked = np.zeros_like(close)
     for s, t in np.argwhere(np.triu(close)).tolist():
         both = (modal[:, s] >= 0) & (modal[:, t] >= 0)
@@ -220,10 +220,10 @@ def _copies(pool: Pool, source: Codes, modal: NDArray[np.int32], close: Bools, l
 
 def _numbered(linked: Bools) -> Codes:
     """Number the groups of sources that are linked, directly or through others [S]."""
-    voice = np.arange(len(linked))
+    voter = np.arange(len(linked))
     for _ in range(len(linked)):
-        lowest = np.minimum(voice, np.where(linked, voice[None, :], len(linked)).min(axis=1, initial=len(linked)))
-        if np.array_equal(lowest, voice):
+        lowest = np.minimum(voter, np.where(linked, voter[None, :], len(linked)).min(axis=1, initial=len(linked)))
+        if np.array_equal(lowest, voter):
             break
-        voice = lowest
-    return np.unique(voice, return_inverse=True)[1].astype(np.int32)
+        voter = lowest
+    return np.unique(voter, return_inverse=True)[1].astype(np.int32)

@@ -18,6 +18,7 @@ from steelyard.voting.kernels.overlaps import overlaps as overlaps
 from steelyard.voting.kernels.question_densities import question_ratios as question_ratios
 from steelyard.voting.kernels.resampling import permutations as permutations
 from steelyard.voting.kernels.resampling import resample as resample
+from steelyard.voting.kernels.score_ranks import score_ranks as score_ranks
 from steelyard.voting.kernels.similar_votes import similar_rivals as similar_rivals
 from steelyard.voting.kernels.similar_votes import smooth as smooth
 from steelyard.voting.kernels.similar_votes import source_similarities as source_similarities
@@ -31,9 +32,9 @@ from steelyard.voting.kernels.totals import best_weights as best_weights
 from steelyard.voting.kernels.totals import hand_out as hand_out
 from steelyard.voting.kernels.totals import rivals as rivals
 from steelyard.voting.kernels.totals import tally as tally
-from steelyard.voting.kernels.voices import add_evidence as add_evidence
-from steelyard.voting.kernels.voices import agreement as agreement
-from steelyard.voting.kernels.voices import modal_answers as modal_answers
-from steelyard.voting.kernels.voices import source_weights as source_weights
-from steelyard.voting.kernels.voices import vote_units as vote_units
-from steelyard.voting.kernels.voices import votes_together as votes_together
+from steelyard.voting.kernels.voters import add_evidence as add_evidence
+from steelyard.voting.kernels.voters import agreement as agreement
+from steelyard.voting.kernels.voters import modal_answers as modal_answers
+from steelyard.voting.kernels.voters import source_weights as source_weights
+from steelyard.voting.kernels.voters import vote_units as vote_units
+from steelyard.voting.kernels.voters import votes_together as votes_together

@@ -52,16 +52,16 @@ def log_likelihood(starts, x, correct, theta, gradient, hessian):  # type: ignor
 
 
 @compiled
-def committee_likelihood(starts, width, answer, voice, x, y, correct, theta, stride, gradient, hessian):  # type: ignore[no-untyped-def]
+def committee_likelihood(starts, width, answer, voter, x, y, correct, theta, stride, gradient, hessian):  # type: ignore[no-untyped-def]
     """Return sum_q log P(correct); add its gradient [F] and minus the Hessian of log sum_k exp [F, F].
 
     The Hessian is that of every stride-th question, times stride: Newton's steps need no better one.
 
-    P(k) = softmax_k of the sum over responses i of answer k of theta[v] x_i + theta[V + v] y_i, v the voice of i.
+    P(k) = softmax_k of the sum over responses i of answer k of theta[v] x_i + theta[V + v] y_i, v the voter of i.
     Without y (empty) theta has V entries, else 2 V. A question without a correct answer counts nothing.
     """
     size = len(theta)
-    voices = size // 2 if len(y) else size
+    voters = size // 2 if len(y) else size
     widest = max(1, width.max())
     features = np.zeros((widest, size))
     u, p, pull, count = np.zeros(widest), np.zeros(widest), np.zeros(widest), np.zeros(widest, np.int64)
@@ -72,18 +72,18 @@ def committee_likelihood(starts, width, answer, voice, x, y, correct, theta, str
     for q in range(len(starts) - 1):
         m, curved = width[q], q % stride == 0
         for i in range(starts[q], starts[q + 1]):
-            k, v = answer[i], voice[i]
+            k, v = answer[i], voter[i]
             if k >= 0:
                 count[k] += 1
                 right[k] = correct[i]
                 if v >= 0:
                     u[k] += theta[v] * x[i]
                     if len(y):
-                        u[k] += theta[voices + v] * y[i]
+                        u[k] += theta[voters + v] * y[i]
                     if curved:
                         features[k, v] += x[i]
                         if len(y):
-                            features[k, voices + v] += y[i]
+                            features[k, voters + v] += y[i]
         top, some, every, any_right = -np.inf, 0.0, 0.0, False
         for k in range(m):
             if count[k]:
@@ -101,11 +101,11 @@ def committee_likelihood(starts, width, answer, voice, x, y, correct, theta, str
                 p[k] /= every
                 pull[k] = (p[k] * every / some if right[k] else 0.0) - p[k]
             for i in range(starts[q], starts[q + 1]):
-                k, v = answer[i], voice[i]
+                k, v = answer[i], voter[i]
                 if k >= 0 and v >= 0:
                     gradient[v] += pull[k] * x[i]
                     if len(y):
-                        gradient[voices + v] += pull[k] * y[i]
+                        gradient[voters + v] += pull[k] * y[i]
         if any_right and curved:
             for k in range(m):
                 if not count[k] or p[k] < 1e-14:

@@ -136,11 +136,11 @@ def similar_rivals(starts, width, answer, block, values, alike, k, code, rival):
 
 
 @compiled
-def source_similarities(starts, width, offsets, answer, voice, unit, block, values, x):  # type: ignore[no-untyped-def]
-    """Add to x[k, v] the similarity of answer k to the responses of voice v, each times its unit."""
+def source_similarities(starts, width, offsets, answer, voter, unit, block, values, x):  # type: ignore[no-untyped-def]
+    """Add to x[k, v] the similarity of answer k to the responses of voter v, each times its unit."""
     for q in range(len(width)):
         size = width[q]
         for i in range(starts[q], starts[q + 1]):
-            if answer[i] >= 0 and voice[i] >= 0:
+            if answer[i] >= 0 and voter[i] >= 0:
                 for k in range(size):
-                    x[offsets[q] + k, voice[i]] += unit[i] * values[block[q] + k * size + answer[i]]
+                    x[offsets[q] + k, voter[i]] += unit[i] * values[block[q] + k * size + answer[i]]

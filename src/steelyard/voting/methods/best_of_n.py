@@ -45,6 +45,6 @@ class BestOfN(Method):
         return weights
 
     def _bounds(self, pool: Pool) -> AnswerBounds:
-        known = np.nan_to_num(np.asarray(pool.known_scores, np.float64), nan=-1.0)  # never the best
-        unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
-        return AnswerBounds(known, np.where(unread, 1.0, known), by_best=True)
+        lower = np.nan_to_num(np.asarray(pool.known_scores, np.float64), nan=-1.0)  # never the best
+        unread = np.zeros(pool.n_responses, bool) if pool.scored is None else ~pool.scored
+        return AnswerBounds(lower, np.where(unread, 1.0, lower), by_best=True)

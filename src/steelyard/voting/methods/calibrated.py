@@ -19,8 +19,14 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.foundation.errors import PlanError
+from steelyard.foundation.errors import CalibrationError, PlanError
 from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities, answer_probabilities
+from steelyard.voting.confidence.answer_sets import (
+    NEVER_SAMPLED,
+    AnswerSetThreshold,
+    answer_set_threshold,
+    probability_of_correct,
+)
 from steelyard.voting.confidence.correctness_model import (
     CorrectnessBySamples,
     crossfit_probabilities,
@@ -78,12 +84,13 @@ class CalibratedVote(RiskControlled, Assessable):
     votes_on_similar: ClassVar[bool] = True
     counts_similar: ClassVar[bool] = True
     fits_majority: ClassVar[bool] = True
+    added: ClassVar[tuple[str, ...]] = ("reserved_answer_p_",)
 
     folds: int = setting(5, "parts of the cross-validation that chooses the penalty")
     se_tolerance: float = setting(0.5, "standard errors of likelihood that a heavier penalty may cost")
     clip: float = setting(CLIP, "minimum distance of a score from 0 and 1")
     seed: int = setting(0, "random seed of the fit")
-    reserve: float = setting(0.0, "share of the questions reserved for controlling the error (vote --risk)")
+    reserve: float = setting(0.0, "share of the questions reserved for vote --risk and --answer-sets")
 
     votes_: float = field(default=1.0, init=False)
     mean_: float = field(default=0.0, init=False)
@@ -106,6 +113,9 @@ class CalibratedVote(RiskControlled, Assessable):
         default=None, init=False
     )  # the same of the reserved questions
     reserved_correct_: NDArray[np.float64] | None = field(default=None, init=False)
+    reserved_answer_p_: NDArray[np.float64] = field(
+        default_factory=lambda: np.empty(0), init=False
+    )  # probability of their correct answers (confidence/answer_sets.py)
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Hand every answer's total out to its responses: the evidence to each, the rest in equal parts."""
@@ -125,21 +135,21 @@ class CalibratedVote(RiskControlled, Assessable):
     def _weigh_similar(self, pool: Pool, sums: AnswerSums) -> NDArray[np.float64]:
         """Hand every answer's total out to its responses in equal parts; it contains what similar answers add."""
         n, size = np.maximum(sums.n, 1.0), np.repeat(pool.sizes, pool.width)
-        mean = np.where(sums.given > 0, sums.score_sum, 1.0) / n
+        mean = np.where(sums.votes > 0, sums.score_sum, 1.0) / n
         total = self.votes_ * np.log(n) + self.mean_ * np.log(mean) + self.best_ * (sums.logit_max - self.prior_)
         total += (self.slope_ * sums.logit_sum - self.offset_ * n) / size
         rows = np.flatnonzero(pool.readable)
         index = (pool.spread(sums.offsets) + pool.answer)[rows]
         weights = np.zeros(pool.n_responses)
-        weights[rows] = (total / np.maximum(sums.given, 1))[index]
+        weights[rows] = (total / np.maximum(sums.votes, 1))[index]
         return weights
 
     def _bounds(self, pool: Pool) -> AnswerBounds | None:
         edge = float(clipped_logit(np.array([1.0]), self.clip)[0])
         if min(self.mean_, self.best_, self.slope_) < 0 or abs(self.prior_) > edge:
             return None  # no fit finds this: more evidence would count against an answer
-        unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
-        ends = [replace(pool, scores=np.where(unread, end, pool.known_scores), asked=None) for end in (0.0, 1.0)]
+        unread = np.zeros(pool.n_responses, bool) if pool.scored is None else ~pool.scored
+        ends = [replace(pool, scores=np.where(unread, end, pool.known_scores), scored=None) for end in (0.0, 1.0)]
         return AnswerBounds(self.weigh(ends[0]), self.weigh(ends[1]))
 
     def weight(self, score: float) -> float:
@@ -174,12 +184,26 @@ class CalibratedVote(RiskControlled, Assessable):
         chance = choice_probabilities(answers, self.theta)
         return answer_probabilities(CorrectnessBySamples.of(self.correctness_), answers, chance, pool)
 
+    def answer_sets(self, alpha: float) -> AnswerSetThreshold:
+        if not self.questions_reserved():
+            raise CalibrationError(
+                "this plan reserved no questions, and answer sets are calibrated on questions the vote has not learned "
+                "from: fit it again with reserve=0.5 (steelyard fit --set reserve=0.5)"
+            )
+        return answer_set_threshold(self.reserved_answer_p_, alpha)
+
+    def _learn_from_reserved(self, labelled: LabelledPool) -> None:
+        probabilities = self._answer_probabilities(labelled.unlabelled())
+        if probabilities is not None:
+            self.reserved_answer_p_ = probability_of_correct(probabilities, labelled)
+
     @property
     def theta(self) -> Theta:
         """The coefficients, in the order of the features."""
         return np.array([self.votes_, self.mean_, self.best_, self.slope_, -self.offset_])
 
     def _learn(self, pool: Pool) -> None:
+        self.reserved_answer_p_ = np.empty(0)
         self._fit_choice(cast(LabelledPool, pool))
         self.gains_ = {}
 
@@ -196,7 +220,8 @@ class CalibratedVote(RiskControlled, Assessable):
         self.penalty_ = penalty if evidence.helps else np.inf
         fit = partial(fit_conditional_logit, penalty=self.penalty_) if evidence.helps else fit_votes
         self._set(fit(answers))
-        self.changed_ = float((answers.winners(answers.x @ self.theta) != answers.winners(answers.x @ MAJORITY)).sum())
+        winners, by_majority = (answers.winners(answers.x @ theta) for theta in (self.theta, MAJORITY))
+        self.changed_ = float(answers.differ(winners, by_majority).sum())
         thetas = [fit(answers.take(fold[answers.question] != k)) for k in range(self.folds)]
         by_samples, chance = (
             CorrectnessBySamples.fit(pool, self._logits, fold, thetas),
@@ -265,6 +290,10 @@ class CalibratedVote(RiskControlled, Assessable):
             raise PlanError("what it gained is damaged")
         CorrectnessBySamples.of(self.correctness_)
         check_held_out(*self._held_out())
+        reserved = 0 if self.reserved_confidence_ is None else len(self.reserved_confidence_)
+        complete = len(self.reserved_answer_p_) in (0, reserved)
+        if not complete or not within(NEVER_SAMPLED, 1, self.reserved_answer_p_):
+            raise PlanError("its probabilities of correct answers are damaged")
 
     def summary(self) -> dict[str, Any]:
         return {

@@ -40,8 +40,8 @@ from steelyard.voting.methods.base.assessable import Assessable
 from steelyard.voting.methods.base.reserve import RiskControlled, check_held_out, check_reserve
 from steelyard.voting.methods.base.setting import check_folds, check_seed, setting, within
 from steelyard.voting.methods.base.source_vote import (
-    SourceVoices,
     SourceVote,
+    SourceVoters,
     consensus_of,
     ordered,
     plausible,
@@ -136,7 +136,7 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
 
     def _learn(self, pool: Pool) -> None:
         pool = cast(LabelledPool, ordered(pool))
-        sources = SourceVoices.of(pool, labels=True)
+        sources = SourceVoters.of(pool, labels=True)
         z, centre, spread = _standardised(pool, sources, self.clip)
         votes = sources.votes(pool, z)
         fold = fold_of(pool, self.folds, self.seed)
@@ -154,19 +154,19 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
         rival = better_rival(some, its_fold, thetas)
         if rival is not None:
             theta, thetas = rival(votes), by_fold(some, its_fold, rival)
-        self._keep(sources.names, sources.voice, theta[: votes.voices])
-        beta = theta[votes.voices :] if votes.size > votes.voices else np.zeros(votes.voices)
+        self._keep(sources.names, sources.voter, theta[: votes.voters])
+        beta = theta[votes.voters :] if votes.size > votes.voters else np.zeros(votes.voters)
         self._keep_slopes(sources, beta / spread, centre, _scored_sources(pool))
         if self.learns_confidence:
             self._learn_confidence(some, its_fold, thetas)
         self.gains_ = {}
 
-    def _consensus(self, pool: LabelledPool, sources: SourceVoices, votes: SourceVotes) -> tuple[Consensus, int]:
+    def _consensus(self, pool: LabelledPool, sources: SourceVoters, votes: SourceVotes) -> tuple[Consensus, int]:
         """The consensus of the sources, and the number of unlabelled questions it was learned from."""
         every = self._all_votes(pool, sources, votes)
         return consensus_of(every), every.pool.n_questions - pool.n_questions
 
-    def _all_votes(self, pool: LabelledPool, sources: SourceVoices, votes: SourceVotes) -> SourceVotes:
+    def _all_votes(self, pool: LabelledPool, sources: SourceVoters, votes: SourceVotes) -> SourceVotes:
         """The votes of the labelled questions, and of the unlabelled ones if there are any."""
         unlabelled: Pool | None = vars(self).get("unlabelled")
         if unlabelled is not None and (unlabelled.similarity is None) != (pool.similarity is None):
@@ -174,10 +174,10 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
         return votes if unlabelled is None else _others(pool, sources, unlabelled)
 
     def _keep_slopes(
-        self, sources: SourceVoices, slope: NDArray[np.float64], centre: NDArray[np.float64], scored: set[str]
+        self, sources: SourceVoters, slope: NDArray[np.float64], centre: NDArray[np.float64], scored: set[str]
     ) -> None:
         """Store what the scores of each source are worth; of one without any score nothing was learned."""
-        pairs = list(zip(sources.names, sources.voice.tolist(), strict=True))
+        pairs = list(zip(sources.names, sources.voter.tolist(), strict=True))
         self.slopes_ = {name: float(slope[v]) if v >= 0 and name in scored else 0.0 for name, v in pairs}
         self.centres_ = {name: float(centre[v]) if v >= 0 else 0.0 for name, v in pairs}
 
@@ -196,8 +196,8 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
         committee may be asked first.
         """
         weights = held_out_weights(some, fold, thetas)
-        known = cast(LabelledPool, replace(some.pool, parts=weights[:, None]))
-        drawn = known.shuffled(1, np.random.default_rng(self.seed))
+        weighted = cast(LabelledPool, replace(some.pool, parts=weights[:, None]))
+        drawn = weighted.shuffled(1, np.random.default_rng(self.seed))
 
         def verdicts(part: LabelledPool, which: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:  # noqa: ARG001
             decided = tally(part, cast(NDArray[np.float64], part.parts)[:, 0])
@@ -205,10 +205,10 @@ class CommitteeVote(RiskControlled, SourceVote, Assessable):
             odds, f = _evidence(decided)
             return odds[answered], f[answered], decided.correct(part)[answered]
 
-        by_samples, decided = CorrectnessBySamples.learn(drawn, verdicts), tally(known, weights)
+        by_samples, decided = CorrectnessBySamples.learn(drawn, verdicts), tally(weighted, weights)
         self.correctness_ = by_samples.values
         self.out_of_fold_confidence_ = _p_correct(by_samples, decided)
-        self.out_of_fold_correct_ = decided.correct(known).astype(np.float64)
+        self.out_of_fold_correct_ = decided.correct(weighted).astype(np.float64)
 
     def _p_correct(self, verdicts: Verdicts) -> NDArray[np.float64] | None:
         return None if self.correctness_ is None else _p_correct(CorrectnessBySamples.of(self.correctness_), verdicts)
@@ -256,22 +256,22 @@ def _evidence(verdicts: Verdicts) -> tuple[NDArray[np.float64], NDArray[np.float
 
 
 def _standardised(
-    pool: Pool, sources: SourceVoices, clip: float
+    pool: Pool, sources: SourceVoters, clip: float
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64], NDArray[np.float64]]:
-    """Scores as each voice spreads them [R], 0 = none, and mean and spread of each voice's logits [V]."""
-    voices = sources.voices
-    known = None if pool.scores is None else ~np.isnan(pool.scores) & pool.readable
-    if known is None or not known.any() or pool.similarity is not None:
-        return None, np.zeros(voices), np.ones(voices)
+    """Scores as each voter spreads them [R], 0 = none, and mean and spread of each voter's logits [V]."""
+    voters = sources.voters
+    is_scored = None if pool.scores is None else ~np.isnan(pool.scores) & pool.readable
+    if is_scored is None or not is_scored.any() or pool.similarity is not None:
+        return None, np.zeros(voters), np.ones(voters)
     z = score_logits(pool, clip)
-    everywhere, overall = float(z[known].mean()), float(z[known].std())
-    code, at = sources.code[known], z[known]
-    count = np.bincount(code, minlength=voices)
-    centre = (np.bincount(code, at, voices) + OWN * everywhere) / (count + OWN)
-    square = np.bincount(code, (at - centre[code]) ** 2, voices)
+    everywhere, overall = float(z[is_scored].mean()), float(z[is_scored].std())
+    code, at = sources.code[is_scored], z[is_scored]
+    count = np.bincount(code, minlength=voters)
+    centre = (np.bincount(code, at, voters) + OWN * everywhere) / (count + OWN)
+    square = np.bincount(code, (at - centre[code]) ** 2, voters)
     spread = np.maximum(np.sqrt((square + OWN * overall**2) / (count + OWN)), 0.1)
-    voice = np.maximum(sources.code, 0)
-    return np.where(np.isnan(z), 0.0, (z - centre[voice]) / spread[voice]), centre, spread
+    voter = np.maximum(sources.code, 0)
+    return np.where(np.isnan(z), 0.0, (z - centre[voter]) / spread[voter]), centre, spread
 
 
 def _scored_sources(pool: Pool) -> set[str]:
@@ -282,15 +282,15 @@ def _scored_sources(pool: Pool) -> set[str]:
     return {names[s] for s in np.unique(source[~np.isnan(pool.scores) & pool.readable]).tolist()}
 
 
-def _others(pool: LabelledPool, sources: SourceVoices, unlabelled: Pool) -> SourceVotes:
-    """The votes of the labelled questions and of the others, the voices as they are in the labelled ones."""
+def _others(pool: LabelledPool, sources: SourceVoters, unlabelled: Pool) -> SourceVotes:
+    """The votes of the labelled questions and of the others, the voters as they are in the labelled ones."""
     new = ~np.isin(np.asarray(unlabelled.questions), np.asarray(pool.questions))
     rest = ordered(unlabelled.take(np.flatnonzero(new))) if new.any() else None
     if rest is None:
         return sources.votes(pool)
     names, source = sources_of(rest)
-    voice = dict(zip(sources.names, sources.voice.tolist(), strict=True))
-    codes = np.array([voice.get(name, -1) for name in names], np.int32)[source]
+    voter = dict(zip(sources.names, sources.voter.tolist(), strict=True))
+    codes = np.array([voter.get(name, -1) for name in names], np.int32)[source]
     width = np.concatenate((pool.width, rest.width))
     together = Pool(
         starts=np.concatenate((pool.starts, pool.starts[-1] + rest.starts[1:])),
@@ -301,4 +301,4 @@ def _others(pool: LabelledPool, sources: SourceVoices, unlabelled: Pool) -> Sour
         questions=np.arange(len(width)),
         similarity=pool.similarity and rest.similarity and Similarity.join([pool.similarity, rest.similarity]),
     )
-    return SourceVotes.of(together, np.concatenate((sources.code, codes)), sources.voices)
+    return SourceVotes.of(together, np.concatenate((sources.code, codes)), sources.voters)

@@ -1,7 +1,7 @@
 """Consensus: every source weighs what its agreement with the others shows, without any label.
 
 How the weights are learned: fitting/source_reliability.py. Sources that agree in error cannot be detected. Copies count
-as one voice, with a warning (fitting/source_votes.py); an error that most sources share wins as it does in any vote.
+as one voter, with a warning (fitting/source_votes.py); an error that most sources share wins as it does in any vote.
 
 Where all questions have the same few answers there are two other rules (fitting/dawid_skene.py): `one-coin`, the
 log-odds of every source's reliability, and `dawid-skene`, what every source says when each answer is the correct one,
@@ -30,8 +30,8 @@ from steelyard.voting.fitting.source_votes import modal_answers, vote_units
 from steelyard.voting.methods.base.setting import setting, within
 from steelyard.voting.methods.base.source_vote import (
     LARGEST,
-    SourceVoices,
     SourceVote,
+    SourceVoters,
     consensus_of,
     ordered,
     sources_of,
@@ -74,7 +74,7 @@ class ConsensusVote(SourceVote):
 
     def _learn(self, pool: Pool) -> None:
         pool = ordered(pool)
-        sources = SourceVoices.of(pool, labels=False)
+        sources = SourceVoters.of(pool, labels=False)
         self.log_priors_, self.log_confusion_ = {}, {}
         if pool.similarity is not None and self.rule != "agreement":
             raise SettingError(
@@ -82,23 +82,23 @@ class ConsensusVote(SourceVote):
             )
         if pool.similarity is not None:
             agreement = SourceSimilarities.of(sources.votes(pool)).agreement()
-            self._keep(sources.names, sources.voice, above(agreement))
+            self._keep(sources.names, sources.voter, above(agreement))
             return
         if self.rule == "agreement":
-            self._keep(sources.names, sources.voice, consensus_of(sources.votes(pool)).weights)
+            self._keep(sources.names, sources.voter, consensus_of(sources.votes(pool)).weights)
             return
         classes, codes = closed_set(pool, self.rule)
-        answers = _as_classes(pool, modal_answers(pool, sources.code, sources.voices), codes)
+        answers = _as_classes(pool, modal_answers(pool, sources.code, sources.voters), codes)
         model = dawid_skene(answers, len(classes), one_coin=self.rule == "one-coin")
-        self._keep(sources.names, sources.voice, np.maximum(model.log_odds(), 0.0))
+        self._keep(sources.names, sources.voter, np.maximum(model.log_odds(), 0.0))
         if self.rule == "dawid-skene":
             self.log_priors_ = dict(zip(classes, model.log_prior.tolist(), strict=True))
             self._keep_confusion(sources, model)
 
-    def _keep_confusion(self, sources: SourceVoices, model: Annotators) -> None:
+    def _keep_confusion(self, sources: SourceVoters, model: Annotators) -> None:
         """What every source says, by its name; one that never answered says what all do."""
         usual = np.log(np.exp(model.log_confusion).mean(axis=0))
-        matrices = [usual if v < 0 else model.log_confusion[v] for v in sources.voice.tolist()]
+        matrices = [usual if v < 0 else model.log_confusion[v] for v in sources.voter.tolist()]
         self.log_confusion_ = {name: matrix.ravel() for name, matrix in zip(sources.names, matrices, strict=True)}
 
     def _by_answer(self, pool: Pool) -> NDArray[np.float64]:
@@ -109,22 +109,22 @@ class ConsensusVote(SourceVote):
         usual = np.log(np.exp(stored).mean(axis=0))
         by_source = {name: stored[i] for i, name in enumerate(self.log_confusion_)}
         table = np.stack([by_source.get(name, usual) for name in names])  # [S, K, K]
-        answers, voice = coded_by(pool, classes), self._voices(names)[source]
-        known = answers >= 0
-        if int((pool.readable & ~known).sum()):
+        answers, voter = coded_by(pool, classes), self._voters(names)[source]
+        listed = answers >= 0
+        if int((pool.readable & ~listed).sum()):
             warnings.warn(
-                f"{int((pool.readable & ~known).sum()):,} answers are not among {', '.join(classes)} and cannot win",
+                f"{int((pool.readable & ~listed).sum()):,} answers are not among {', '.join(classes)} and cannot win",
                 SteelyardWarning,
                 stacklevel=4,
             )
-        unit = vote_units(pool, voice, int(voice.max()) + 1)
-        evidence = np.where(known[:, None], table[source, :, np.maximum(answers, 0)] * unit[:, None], 0.0)  # [R, K]
+        unit = vote_units(pool, voter, int(voter.max()) + 1)
+        evidence = np.where(listed[:, None], table[source, :, np.maximum(answers, 0)] * unit[:, None], 0.0)  # [R, K]
         total = np.add.reduceat(evidence, pool.starts[:-1], axis=0) + np.array([*self.log_priors_.values()])
         total -= total.min(axis=1, keepdims=True)
         question = pool.spread(np.arange(pool.n_questions))
         cell = question * size + np.maximum(answers, 0)
-        count = np.bincount(cell[known], minlength=total.size)
-        return np.where(known, total.ravel()[cell] / np.maximum(count[cell], 1), -1.0)
+        count = np.bincount(cell[listed], minlength=total.size)
+        return np.where(listed, total.ravel()[cell] / np.maximum(count[cell], 1), -1.0)
 
     def check_settings(self) -> None:
         if self.rule not in RULES:
@@ -152,7 +152,7 @@ class ConsensusVote(SourceVote):
 
 
 def _as_classes(pool: Pool, modal: NDArray[np.int32], codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The modal answers of voices, codes within each question [Q, V], as classes of the closed set."""
+    """The modal answers of voters, codes within each question [Q, V], as classes of the closed set."""
     widest = int(pool.width.max())
     table = np.full((pool.n_questions, widest + 1), -1, np.int32)  # the last column: no answer
     readable = pool.readable
@@ -174,8 +174,8 @@ def closed_set(pool: Pool, rule: str) -> tuple[list[str], Codes]:
 def coded_by(pool: Pool, classes: Sequence[str]) -> Codes:
     """Which of these classes every response gave [R]; -1 for none of them."""
     names, codes = answer_names(pool)
-    known = {name: k for k, name in enumerate(classes)}
-    return np.array([*(known.get(name, -1) for name in names), -1], np.int32)[codes]
+    code_of = {name: k for k, name in enumerate(classes)}
+    return np.array([*(code_of.get(name, -1) for name in names), -1], np.int32)[codes]
 
 
 def answer_names(pool: Pool) -> tuple[list[str], Codes]:

@@ -92,12 +92,12 @@ class KDEVote(Guarded):
         if self.reliability == "fitted":
             return AnswerBounds(shifted(ratio.low, self.offset_), shifted(ratio.high, self.offset_))
         shares = np.append(cast(NDArray[np.float64], self.shares_), self.prior_share_)
-        unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
+        unread = np.zeros(pool.n_responses, bool) if pool.scored is None else ~pool.scored
         lowest, highest = (self._odds(pool, unread, share) for share in (shares.min(), shares.max()))
         return AnswerBounds(ratio.low, ratio.high, lowest, highest)
 
     def _odds(self, pool: Pool, unread: Bools, share: float) -> NDArray[np.float64]:
-        """The LLM's term [Q] where every response that was not asked has one share."""
+        """The LLM's term [Q] where every response that was not requested has one share."""
         shares = cast(NDArray[np.float64], self.shares_)
         q = question_reliability(pool, shares, self.prior_share_, unread=(unread, share))
         odds = log_odds(q, pool.m)
@@ -127,16 +127,16 @@ class KDEVote(Guarded):
     def _learn(self, pool: Pool) -> None:
         labelled = cast(LabelledPool, pool)
         p = labelled.known_scores
-        known = labelled.readable & ~np.isnan(p)
-        correct = labelled.correct[known]
-        z = clipped_logit(p[known], self.clip)
+        usable = labelled.readable & ~np.isnan(p)
+        correct = labelled.correct[usable]
+        z = clipped_logit(p[usable], self.clip)
         edge = float(clipped_logit(np.array([1.0]), self.clip)[0])
         f1 = density(z[correct], -edge, edge, self.bandwidth)
         f0 = density(z[~correct], -edge, edge, self.bandwidth)
         ratio = log_ratio(f1, f0)
         self.low_, self.step_, self.ratio_ = ratio.low, ratio.step, ratio.log_f
-        self.prior_ratio_ = float(self._ratio(p[known]).mean())
-        self.shares_ = bin_reliability(p[known], correct, self.bins)
+        self.prior_ratio_ = float(self._ratio(p[usable]).mean())
+        self.shares_ = bin_reliability(p[usable], correct, self.bins)
         self.prior_share_ = float(correct.mean())
         wins = intervals(lines(labelled, quantize(self._ratio(p)), p))
         self.offset_ = float(quantize(bagged(wins, pool.rank)))

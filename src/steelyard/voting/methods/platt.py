@@ -129,15 +129,15 @@ class PlattVote(Guarded):
         self.gain_error_ = float(gain.std(ddof=1) / np.sqrt(len(gain)))
 
     def _fit_probability(self, pool: LabelledPool) -> None:
-        known = pool.readable & ~np.isnan(pool.known_scores)
-        z = clipped_logit(pool.known_scores[known], self.clip)
+        usable = pool.readable & ~np.isnan(pool.known_scores)
+        z = clipped_logit(pool.known_scores[usable], self.clip)
         self.centre_, self.scale_ = float(z.mean()), float(z.std()) or 1.0
         correct = pool.correct
         self.prior_ = float(quantize(correct[pool.readable].mean()))
         x = (z - self.centre_) / self.scale_
-        self.intercept_, self.slope_ = platt(x, correct[known])
+        self.intercept_, self.slope_ = platt(x, correct[usable])
         smooth = expit(self.intercept_ + self.slope_ * x)
-        self.scores_, self.shares_ = shrunk_isotonic(pool.known_scores[known], correct[known], smooth)
+        self.scores_, self.shares_ = shrunk_isotonic(pool.known_scores[usable], correct[usable], smooth)
 
     def _cross_validated(self, pool: LabelledPool) -> Bools:
         """Which questions each threshold gets right [T, Q], each decided by a fit on the other folds."""

@@ -6,7 +6,7 @@ what they have in common over the responses of the fit, which needs no labels (f
 """
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.setting import setting, within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.pool import Pool
+
+if TYPE_CHECKING:
+    from steelyard.voting.fitting.mixing import Mix
 
 MIXES = ("mean", "covariance")
 
@@ -65,27 +68,29 @@ class VanillaVote(Method):
         return self.prior_ is not None
 
     def _bounds(self, pool: Pool) -> AnswerBounds:
-        if self.prior_ is None and pool.asked is not None:  # the mean of its question is open, too
-            pool = replace(pool, asked=pool.asked & ~np.isnan(pool.known_scores))
+        if self.prior_ is None and pool.scored is not None:  # the mean of its question is open, too
+            pool = replace(pool, scored=pool.scored & ~np.isnan(pool.known_scores))
         return within_range(pool, self.weigh(pool), [0.0, 1.0])
 
     def weight(self, score: float) -> float:
         return self.prior_ if np.isnan(score) and self.prior_ is not None else float(score)
 
     def _learn(self, pool: Pool) -> None:
-        if self.mix == "covariance":
-            from steelyard.voting.fitting.covariance_mix import covariance_mix
-
-            self.mix_ = covariance_mix(pool)
-            pool = self.mixed(pool)
         p = np.asarray(pool.known_scores, np.float64)
         voting = p[pool.readable & ~np.isnan(p)]
         self.prior_ = float(voting.mean() if len(voting) else np.nanmean(p))
 
+    def _label_free_mix(self, pool: Pool) -> "Mix | None":
+        if self.mix == "mean":
+            return super()._label_free_mix(pool)
+        from steelyard.voting.fitting.covariance_mix import covariance_mix
+
+        return covariance_mix(pool)
+
     def _prior(self, pool: Pool, missing: NDArray[np.bool_]) -> float | NDArray[np.float64]:
         if self.prior_ is not None:
             return self.prior_
-        known = np.add.reduceat((~missing).astype(np.float64), pool.starts[:-1])
+        count = np.add.reduceat((~missing).astype(np.float64), pool.starts[:-1])
         total = np.add.reduceat(np.where(missing, 0.0, pool.known_scores), pool.starts[:-1])
-        mean: NDArray[np.float64] = np.where(known > 0, total / np.maximum(known, 1), 0.5)
+        mean: NDArray[np.float64] = np.where(count > 0, total / np.maximum(count, 1), 0.5)
         return pool.spread(mean)

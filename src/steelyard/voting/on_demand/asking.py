@@ -1,10 +1,10 @@
-"""What a plan has learned about asking: how to fill in what was not asked, how far to go on, and what that is worth.
+"""What a plan has learned about asking: how to fill in missing scores, how far to go on, and what that is worth.
 
-A score that was not asked is filled in by a model that is learned on questions where all were asked:
+A score that was not requested is filled in by a model that is learned on questions where all were requested:
 
     z_ki = level + by_share log(n_k / N) + r_k + e_ki,    r_k ~ N(0, between),  e_ki ~ N(0, within)
 
-z: logits of the readings of answer k, which n_k of N responses gave. A reading that was not asked takes the mean that
+z: logits of the readings of answer k, which n_k of N responses gave. A missing reading takes the mean that
 those of its answer predict, shrunk to what its share of the votes predicts; several take the quantiles around that
 mean, so that the best of them is as high as the best of so many would be. The filled pool is one in which all
 scores might have turned out so: every method votes on it as on any other.
@@ -49,12 +49,12 @@ def vote_odds(verdicts: Verdicts) -> NDArray[np.float64]:
     return log_odds((verdicts.votes + 1) / (verdicts.cast + 2))
 
 
-def verdict_was_read(verdicts: Verdicts, asked: Pool) -> Bools:
+def verdict_was_read(verdicts: Verdicts, pool: Pool) -> Bools:
     """Of which verdicts the verifier was asked to read something [Q]."""
-    if asked.asked is None:
-        return np.ones(asked.n_questions, bool)
-    mine = asked.asked & (asked.answer == asked.spread(verdicts.code)) & asked.readable
-    return np.bincount(asked.spread(np.arange(asked.n_questions))[mine], minlength=asked.n_questions) > 0
+    if pool.scored is None:
+        return np.ones(pool.n_questions, bool)
+    mine = pool.scored & (pool.answer == pool.spread(verdicts.code)) & pool.readable
+    return np.bincount(pool.spread(np.arange(pool.n_questions))[mine], minlength=pool.n_questions) > 0
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class Asking:
 
     @property
     def filling(self) -> Filling:
-        """How a score that was not asked is filled in."""
+        """How a score that was not requested is filled in."""
         return Filling(self.level, self.by_share, self.between, self.within)
 
-    def recalibrated(self, verdicts: Verdicts, asked: Pool, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    def recalibrated(self, verdicts: Verdicts, pool: Pool, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
         """The confidence in verdicts with some scores only [Q]; that of no answer stays 0."""
-        read = verdict_was_read(verdicts, asked)
+        read = verdict_was_read(verdicts, pool)
         odds = np.where(
             read,
             self.read_intercept + self.read_slope * log_odds(confidence),
@@ -99,7 +99,7 @@ class Asking:
         if not self.margin:
             return (
                 f"Nothing is to be gained: on questions held out of the fit all scores together bring {gain} of "
-                f"accuracy{price}, so the verifier is not asked."
+                f"accuracy{price}, so the verifier is not used."
             )
         return (
             f"About {self.scored:.0%} of the responses are read; that loses {100 * self.loss:.1f} of the {gain} of "
@@ -131,7 +131,7 @@ class Asking:
 
 
 def filled(pool: P, asking: Asking | None) -> P:
-    """Return a pool with a score for every response, those that were not asked filled in as a plan has learned to."""
+    """Return a pool with a score for every response, missing ones filled in as a plan has learned to."""
     return (asking.filling if asking else Filling()).apply(pool)
 
 
@@ -149,12 +149,12 @@ class Filling:
         """Estimate them by moments on a pool in which everything was asked."""
         groups = readings(pool)
         z = clipped_logit(pool.known_scores)[groups.first]
-        known = ~np.isnan(z)
-        a, mean = _means(groups, z, known)
+        is_scored = ~np.isnan(z)
+        a, mean = _means(groups, z, is_scored)
         here = a > 0
         if here.sum() < 2:
             return cls()
-        spread = np.bincount(groups.answer[known], (z - mean[groups.answer])[known] ** 2, len(a))
+        spread = np.bincount(groups.answer[is_scored], (z - mean[groups.answer])[is_scored] ** 2, len(a))
         within = max(LEAST, float(spread.sum() / max(1, (a[here] - 1).sum())))
         x, m, size = _shares(groups, pool)[here], mean[here], a[here]
         between = 1.0
@@ -171,21 +171,21 @@ class Filling:
         scores = np.array(pool.known_scores, np.float64)
         value = _of_readings(groups, scores)
         z = clipped_logit(value)
-        known = ~np.isnan(z)
-        a, mean = _means(groups, z, known)
+        is_scored = ~np.isnan(z)
+        a, mean = _means(groups, z, is_scored)
         prior = _shares(groups, pool) @ np.array([self.level, self.by_share])
         middle = prior + self.between * a / (self.between * a + self.within) * (mean - prior)
-        unread = np.flatnonzero(~groups.asked)
+        unread = np.flatnonzero(~groups.scored)
         answer = groups.answer[unread]
         rest = np.bincount(answer, minlength=len(a))
         position = np.arange(len(unread)) - (np.cumsum(rest) - rest)[answer]
         guess = expit(middle[answer] + np.sqrt(self.within) * _quantile(rest[answer], position))
         value[unread] = guess
-        if pool.asked is not None:
-            not_asked = ~pool.asked[groups.rows]
-            scores[~pool.asked] = float(expit(self.level))
-            scores[groups.rows[not_asked]] = value[groups.of_row[not_asked]]
-        return replace(pool, scores=scores, parts=None, asked=None)
+        if pool.scored is not None:
+            not_scored = ~pool.scored[groups.rows]
+            scores[~pool.scored] = float(expit(self.level))
+            scores[groups.rows[not_scored]] = value[groups.of_row[not_scored]]
+        return replace(pool, scores=scores, parts=None, scored=None)
 
 
 def _of_readings(groups: Readings, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,10 +196,10 @@ def _of_readings(groups: Readings, scores: NDArray[np.float64]) -> NDArray[np.fl
     return value
 
 
-def _means(groups: Readings, z: NDArray[np.float64], known: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.float64]]:
+def _means(groups: Readings, z: NDArray[np.float64], is_scored: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.float64]]:
     """How many readings of every answer have a score, and the mean of their logits; 0 where there is none [K]."""
-    a = np.bincount(groups.answer[known], minlength=len(groups.begin))
-    return a, np.bincount(groups.answer[known], z[known], len(groups.begin)) / np.maximum(a, 1)
+    a = np.bincount(groups.answer[is_scored], minlength=len(groups.begin))
+    return a, np.bincount(groups.answer[is_scored], z[is_scored], len(groups.begin)) / np.maximum(a, 1)
 
 
 def _shares(groups: Readings, pool: Pool) -> NDArray[np.float64]:

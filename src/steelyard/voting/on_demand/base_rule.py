@@ -1,8 +1,8 @@
 """The base class of asking rules: which responses to score next, given the scores so far.
 
-A rule sees a pool with some scores asked and returns the next ones to ask; none for a question that needs no more. It
+A rule sees a pool with some scores and returns the next ones to request; none for a question that needs no more. It
 is a pure function of that, so the walk is the same online, in a replay and after a restart, however scores arrive.
-Which answer leads meanwhile is decided on the pool with what was not asked filled in.
+Which answer leads meanwhile is decided on the pool with what was not requested filled in.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Voter(Protocol):
     asking_: Asking | None
 
     def mixed(self, pool: Pool) -> Pool:
-        """The pool as the method reads it, with one score per response, those not asked filled in."""
+        """The pool as the method reads it, with one score per response, those not requested filled in."""
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         """Return the weight of every response [R]."""
@@ -57,16 +57,16 @@ def replay(rule: AskingRule, voter: Voter, pool: Pool) -> Pool:
     """Walk over a pool whose scores are all known; return it with only those that the rule would have asked."""
     rule.check(voter)
     bare = pool.unlabelled() if isinstance(pool, LabelledPool) else pool
-    asked = np.zeros(pool.n_responses, bool)
+    scored = np.zeros(pool.n_responses, bool)
     question, active = pool.spread(np.arange(pool.n_questions)), np.ones(pool.n_questions, bool)
     while active.any():
         rows = np.flatnonzero(active[question])
-        part = bare.take(np.flatnonzero(active)).only_asked(asked[rows])
-        more = np.zeros(len(rows), bool) if part.asked is None else rule.next(voter, part) & ~part.asked
-        asked[rows[more]] = True
+        part = bare.take(np.flatnonzero(active)).only_scored(scored[rows])
+        more = np.zeros(len(rows), bool) if part.scored is None else rule.next(voter, part) & ~part.scored
+        scored[rows[more]] = True
         active[:] = False
         active[question[rows[more]]] = True
-    return pool.only_asked(asked)
+    return pool.only_scored(scored)
 
 
 def leading(voter: Voter, pool: Pool, groups: Readings) -> Bools:
@@ -76,7 +76,7 @@ def leading(voter: Voter, pool: Pool, groups: Readings) -> Bools:
 
 
 def answer_totals(voter: Voter, pool: Pool, groups: Readings) -> NDArray[np.float64]:
-    """What every answer would total if what was not asked turned out as filled in [K]."""
+    """What every answer would total if what was not requested turned out as filled in [K]."""
     totals, _ = sum_answers(pool, voter.weigh(voter.mixed(pool)))
     chosen: NDArray[np.float64] = totals[(np.cumsum(pool.width) - pool.width)[groups.question] + groups.code]
     return chosen

@@ -1,4 +1,4 @@
-"""Bounds on each answer's total over all possible values of the scores that were not asked.
+"""Bounds on each answer's total over all possible values of the scores that were not requested.
 
     low_k <= total_k - c n_k <= high_k,    c between two numbers that all answers of a question share
 
@@ -23,9 +23,9 @@ QUANTUM = 2.0**-35  # twice what a weight may be rounded by
 
 
 def within_range(pool: Pool, weights: Vector, ends: ArrayLike) -> AnswerBounds:
-    """Bounds where the weight of a response that was not asked lies between the least and the largest of some."""
+    """Bounds where the weight of a response that was not requested lies between the least and the largest of some."""
     low, high = np.min(ends), np.max(ends)
-    unread = np.zeros(pool.n_responses, bool) if pool.asked is None else ~pool.asked
+    unread = np.zeros(pool.n_responses, bool) if pool.scored is None else ~pool.scored
     return AnswerBounds(np.where(unread, low, weights), np.where(unread, high, weights))
 
 
@@ -58,9 +58,9 @@ class AnswerBounds:
         fixed = (low == high) & (self.shared_low is None)
         tie = fixed & (_of_lead(groups, lead, fixed.astype(np.float64)) > 0) & (gap == 0)
         if tie.any() and pool.scores is not None:
-            known = ~np.isnan(pool.scores)
+            is_scored = ~np.isnan(pool.scores)
             lowest, highest = (
-                self._by_answer(np.where(known, np.nan_to_num(pool.scores), end), groups) for end in (0.0, 1.0)
+                self._by_answer(np.where(is_scored, np.nan_to_num(pool.scores), end), groups) for end in (0.0, 1.0)
             )
             sure |= tie & (_of_lead(groups, lead, lowest) - highest > slack)
         return sure, gap

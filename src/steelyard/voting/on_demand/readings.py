@@ -34,7 +34,7 @@ class Readings:
     code: Ints  # [K] the answer's code within its question
     starts: Ints  # [Q'] where the answers of each question begin
     sizes: Ints  # [Q'] how many it has
-    asked: Bools  # [U] which were asked, in any of their copies
+    scored: Bools  # [U] which were asked, in any of their copies
 
     def top(self, values: NDArray[Any]) -> NDArray[Any]:
         """The largest value among the answers of the same question [K]."""
@@ -54,11 +54,11 @@ class Readings:
         return rank
 
     def next_unread(self, answers: Bools) -> Ints:
-        """The first reading that was not asked of each of some answers, where there is one."""
-        unread = np.where(self.asked, len(self.asked), np.arange(len(self.asked)))
+        """The first reading that was not requested of each of some answers, where there is one."""
+        unread = np.where(self.scored, len(self.scored), np.arange(len(self.scored)))
         first = np.minimum.reduceat(unread, self.begin) if len(self.begin) else unread
         chosen: Ints = first[answers]
-        return chosen[chosen < len(self.asked)]
+        return chosen[chosen < len(self.scored)]
 
     def copies(self, chosen: Ints, responses: int) -> Bools:
         """All responses that have the text of one of these readings [R]."""
@@ -93,7 +93,7 @@ def readings(pool: Pool) -> Readings:
     answers, begin, count = np.unique(index[order][new][by_copies], return_index=True, return_counts=True)
     question = np.repeat(np.arange(pool.n_questions), pool.width)[answers]
     _, starts, sizes = np.unique(question, return_index=True, return_counts=True)
-    asked = np.ones(len(rows), bool) if pool.asked is None else pool.asked[rows]
+    scored = np.ones(len(rows), bool) if pool.scored is None else pool.scored[rows]
     return Readings(
         rows=rows,
         of_row=of_row,
@@ -106,30 +106,30 @@ def readings(pool: Pool) -> Readings:
         code=answers - offsets[question],
         starts=starts,
         sizes=sizes,
-        asked=np.bincount(of_row, asked, len(first)) > 0,
+        scored=np.bincount(of_row, scored, len(first)) > 0,
     )
 
 
 def shared_by_copies(pool: P) -> P:
     """Give every copy of a text that was asked the score of the copy that was: it need not be read again."""
-    if pool.asked is None or pool.text is None:
+    if pool.scored is None or pool.text is None:
         return pool
     groups = readings(pool)
-    asked, score = pool.asked[groups.rows], np.array(pool.known_scores)
+    scored, score = pool.scored[groups.rows], np.array(pool.known_scores)
     first = np.full(len(groups.first), -1)
-    first[groups.of_row[asked][::-1]] = groups.rows[asked][::-1]
-    copies = groups.rows[~asked & groups.asked[groups.of_row]]
-    origin = first[groups.of_row[~asked & groups.asked[groups.of_row]]]
+    first[groups.of_row[scored][::-1]] = groups.rows[scored][::-1]
+    copies = groups.rows[~scored & groups.scored[groups.of_row]]
+    origin = first[groups.of_row[~scored & groups.scored[groups.of_row]]]
     score[copies] = score[origin]
-    covered = pool.asked.copy()
+    covered = pool.scored.copy()
     covered[copies] = True
-    return replace(pool, scores=score, asked=None if covered.all() else covered)
+    return replace(pool, scores=score, scored=None if covered.all() else covered)
 
 
-def texts_asked(pool: Pool) -> Ints:
+def texts_scored(pool: Pool) -> Ints:
     """How many texts of every question the verifier was asked to read [Q], the unreadable answers' included."""
-    asked = np.ones(pool.n_responses, bool) if pool.asked is None else pool.asked
+    scored = np.ones(pool.n_responses, bool) if pool.scored is None else pool.scored
     question = pool.spread(np.arange(pool.n_questions))
     text = np.arange(pool.n_responses) if pool.text is None else pool.text
-    pairs = np.unique(np.stack((question[asked], text[asked])), axis=1)
+    pairs = np.unique(np.stack((question[scored], text[scored])), axis=1)
     return np.bincount(pairs[0], minlength=pool.n_questions)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steelyard.foundation.errors import ColumnError, LabelError, SteelyardWarning
+from steelyard.foundation.errors import ColumnError, LabelError, SettingError, SteelyardWarning
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
@@ -125,3 +125,27 @@ def checked_names(names: Iterable[str], column: str) -> tuple[str, ...]:
                 stacklevel=4,
             )
     return distinct
+
+
+def split_size(fraction: float, questions: int) -> int:
+    """Return how many of the questions a share of them is; refuse a share that leaves one side empty.
+
+    >>> split_size(0.3, 10)
+    3
+    """
+    count = round(fraction * questions) if 0 < fraction < 1 else 0
+    if 0 < count < questions:
+        return count
+    percent = 5 <= fraction < 100  # 1.5 is not meant as a percentage
+    hint = f" (did you mean {fraction / 100:g}?)" if percent else ""
+    raise SettingError(
+        f"a share of {fraction} of {questions} questions leaves one side empty: "
+        f"choose a share between 0 and 1{hint}, or bring more questions"
+    )
+
+
+def ranges(begin: Ints, sizes: Ints) -> Ints:
+    """Concatenate begin[q] .. begin[q] + sizes[q] for all q."""
+    ends = np.cumsum(sizes)
+    rows: Ints = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - sizes), sizes)
+    return rows

@@ -22,3 +22,5 @@ class Origin:
     rename: tuple[tuple[str, str], ...] = ()  # columns that were given our names
     split_from: int | None = None  # how many questions there were before `split`
     tokens: str | None = None  # the column that `Pool.tokens` was read from; `response`: estimated from its length
+    relative: tuple[str, ...] = ()  # scores that are standardised within each question, such as length
+    undirected: tuple[str, ...] = ()  # scores of which more may be better or worse: labels decide

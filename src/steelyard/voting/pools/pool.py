@@ -25,12 +25,15 @@ from steelyard.voting.pools.arrays import (
     coded_sources,
     group,
     places_among,
+    ranges,
     small_codes,
+    split_size,
 )
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.notebook import html_facts
 from steelyard.voting.pools.origin import Origin
-from steelyard.voting.pools.scores import checked_scores, mean_score
+from steelyard.voting.pools.relative_scores import standardised_again
+from steelyard.voting.pools.scores import checked_scores, in_unit_range, mean_on_any_scale
 from steelyard.voting.pools.similarity import Similarity
 
 
@@ -51,13 +54,14 @@ class Pool:
     questions: Any  # [Q] ids: an array or a polars Series
     names: Any = None  # answers by base + code; None: the code is its own name
     origin: Origin = field(default_factory=Origin)
-    parts: Floats | None = None  # [R, V] several scores, named in the origin; `scores` is then the mean of their logits
+    parts: Floats | None = None  # [R, V] several scores on any scale, named in the origin; `scores` is then their mean
     source: Codes | None = None  # [R] the code of its source; None: unknown
     sources: tuple[str, ...] = ()  # their names, by code
     tokens: Floats | None = None  # [R] tokens of each response, NaN = unknown; None: not read
-    asked: Bools | None = None  # [R] which scores the verifier was asked for; None: all. A score not asked is NaN too
+    scored: Bools | None = None  # [R] which scores were requested; None: all. One that was not is NaN too
     text: Ints | None = None  # [R] equal numbers within a question: the same text; None: texts were not read
     similarity: Similarity | None = None  # of the answers of a question; None: only equal ones count
+    sample: Ints | None = None  # [R] the number of each sample in its table; None: not read
 
     @staticmethod
     def from_arrays(
@@ -167,14 +171,14 @@ class Pool:
         if n >= self.n:
             return self
         sizes = np.minimum(self.sizes, n)
-        return self._rows(_ranges(self.starts[:-1], sizes), sizes)
+        return self._standardised(self._rows(ranges(self.starts[:-1], sizes), sizes))
 
     def take(self, questions: ArrayLike) -> Self:
         """Keep these questions, by position or by a mask, in this order (repeats allowed)."""
         index = np.arange(self.n_questions)[np.asarray(questions) if len(np.atleast_1d(questions)) else slice(0)]
         ids = self.questions[index]
         sizes = self.sizes[index]
-        rows = _ranges(self.starts[index], sizes)
+        rows = ranges(self.starts[index], sizes)
         return replace(self._rows(rows, sizes), **self._by_question(index), questions=ids)
 
     def by_source(self) -> Self:
@@ -197,6 +201,10 @@ class Pool:
             available = ", ".join(self.sources) or f"none: read it with {argument('source', 'COLUMN')}"
             raise SettingError(f"there is no source {', '.join(unknown) or 'to keep'}; the sources are {available}")
         return self._of_sources(selected, np.ones(self.n_responses, bool))
+
+    def without_sources(self) -> Self:
+        """The same responses, as if all were of one source."""
+        return replace(self, source=None, sources=(), origin=replace(self.origin, source=None))
 
     def first_of_sources(self, samples: Mapping[str, int]) -> Self:
         """Keep the first samples of every source, so many of each, and the questions that are left with any.
@@ -226,8 +234,9 @@ class Pool:
             raise SettingError(f"{', '.join(selected)} answered none of these questions")
         part = self._rows(np.flatnonzero(keep), sizes[present])
         ids = self.questions[present]
-        return replace(
-            part, **self._by_question(present), questions=ids, source=code[self.source[keep]], sources=selected
+        who = code[self.source[keep]]
+        return self._standardised(
+            replace(part, **self._by_question(present), questions=ids, source=who, sources=selected)
         )
 
     def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
@@ -250,29 +259,30 @@ class Pool:
         parts = None if self.parts is None else self.parts[order]
         return replace(self, scores=self.known_scores[order], parts=parts)
 
-    def only_asked(self, asked: Bools) -> Self:
-        """Hide the scores of the other responses [R]: not asked differs from missing, where the verifier gave none.
+    def only_scored(self, scored: Bools) -> Self:
+        """Hide the scores of the other responses [R]: not requested differs from missing, where the verifier gave none.
 
         >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6], scores=[0.9, 0.2])
-        >>> pool.only_asked(np.array([True, False])).scores, pool.only_asked(np.array([True, True])).asked
+        >>> pool.only_scored(np.array([True, False])).scores, pool.only_scored(np.array([True, True])).scored
         (array([0.9, nan]), None)
         """
-        if asked.all():
-            return replace(self, asked=None)
-        parts = None if self.parts is None else np.where(asked[:, None], self.parts, np.nan)
-        return replace(self, scores=np.where(asked, self.known_scores, np.nan), parts=parts, asked=asked)
+        if scored.all():
+            return replace(self, scored=None)
+        parts = None if self.parts is None else np.where(scored[:, None], self.parts, np.nan)
+        return replace(self, scores=np.where(scored, self.known_scores, np.nan), parts=parts, scored=scored)
 
     def with_parts(self, parts: Mapping[str, ArrayLike]) -> Self:
         """Return the pool with several scores, each with one entry per response [R], in place of one.
 
-        A method that learns learns how to mix them; the others read the mean of their logits, as a score.
+        They may be on any scale. A method that learns learns how to mix them; the others read the mean of their
+        logits, or of the logits of their ranks in a question with a score outside [0, 1].
 
         >>> pool = Pool.from_arrays(question=[0, 0], answer=[5, 6])
         >>> pool.with_parts({"prm": [0.9, 0.2], "self": [0.9, 0.5]}).scores.round(2)
         array([0.9 , 0.33])
         """
         names = tuple(sorted(parts))
-        columns = [checked_scores(np.asarray(parts[name]), name, "+".join(names)) for name in names]
+        columns = [checked_scores(np.asarray(parts[name]), name, any_scale=True) for name in names]
         for name, column in zip(names, columns, strict=True):
             if column.shape != (self.n_responses,):
                 raise ColumnError(
@@ -282,7 +292,8 @@ class Pool:
             raise ScoreError(f"there is nothing to mix in {list(names)}: give two scores or more, or one as `scores`")
         together = np.column_stack(columns)
         origin = replace(self.origin, score="+".join(names), parts=names)
-        return replace(self, scores=mean_score(together), parts=together, origin=origin)
+        scores = mean_on_any_scale(together, self.spread(np.arange(self.n_questions)))
+        return replace(self, scores=scores, parts=together, origin=origin)
 
     def split(self, fraction: float, *, seed: int) -> tuple[Self, Self]:
         """Split the questions in two: a share `fraction` to calibrate on, and the rest to test on.
@@ -291,14 +302,7 @@ class Pool:
         depend on the ids alone, not on the order of the file.
         """
         need_numbers(share=fraction, seed=seed)
-        count = round(fraction * self.n_questions) if 0 < fraction < 1 else 0
-        if not 0 < count < self.n_questions:
-            percent = 5 <= fraction < 100  # 1.5 is not meant as a percentage
-            hint = f" (did you mean {fraction / 100:g}?)" if percent else ""
-            raise SettingError(
-                f"a share of {fraction} of {self.n_questions} questions leaves one side empty: "
-                f"choose a share between 0 and 1{hint}, or bring more questions"
-            )
+        count = split_size(fraction, self.n_questions)
         by_id = np.argsort(self.rank)
         order = np.random.default_rng(seed).permutation(self.n_questions)
         pool = replace(self, origin=replace(self.origin, split_from=self.n_questions))
@@ -314,10 +318,31 @@ class Pool:
         scores = None if self.scores is None else self.scores[rows]
         parts = None if self.parts is None else self.parts[rows]
         source = None if self.source is None else self.source[rows]
-        rest = {name: getattr(self, name) for name in ("tokens", "asked", "text")}
+        rest = {name: getattr(self, name) for name in ("tokens", "scored", "text", "sample")}
         rest = {name: None if column is None else column[rows] for name, column in rest.items()}
         answer = self.answer[rows]
         return replace(self, starts=starts, answer=answer, scores=scores, parts=parts, source=source, **rest)
+
+    def _standardised(self, part: Self) -> Self:
+        """Compute the scores of a part of this pool again that are relative to responses that it left out.
+
+        These are standardised scores, and the mean of scores on any scale, which are ranked in their question.
+        """
+        relative, any_scale = self.origin.relative, self.parts is not None and not in_unit_range(self.parts)
+        if part.scores is None or not (relative or any_scale):
+            return part
+        group = part.question_and_source
+        if part.parts is None:
+            return replace(part, scores=standardised_again(part.scores.astype(np.float64), group))
+        columns = zip(part.origin.parts, part.parts.T, strict=True)
+        parts = np.column_stack([standardised_again(x, group) if name in relative else x for name, x in columns])
+        return replace(part, parts=parts, scores=mean_on_any_scale(parts, part.spread(np.arange(part.n_questions))))
+
+    @property
+    def question_and_source(self) -> Ints:
+        """One code per response, the same for the responses of one source to one question [R]."""
+        question: Ints = self.spread(np.arange(self.n_questions))
+        return question if self.source is None else question * max(1, len(self.sources)) + self.source
 
     def __repr__(self) -> str:
         unreadable = int((self.answer < 0).sum())
@@ -330,11 +355,8 @@ class Pool:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return html_facts(type(self).__name__, self._facts())
-
-    def _facts(self) -> dict[str, object]:
         few, many = int(self.sizes.min()), int(self.sizes.max())
-        return {
+        facts = {
             "questions": self.n_questions,
             "responses": self.n_responses,
             "responses per question": many if few == many else f"{few} to {many}",
@@ -345,6 +367,10 @@ class Pool:
             "LLM": self.origin.llm,
             "file": self.origin.file,
         }
+        return html_facts(type(self).__name__, facts | self._label_facts())
+
+    def _label_facts(self) -> dict[str, object]:
+        return {}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -382,17 +408,10 @@ class LabelledPool(Pool):
         attempted = True if self.answer_attempted is None else self.answer_attempted
         return replace(self, answer_correct=self.answer_correct | attempted)
 
-    def _facts(self) -> dict[str, object]:
-        return {**super()._facts(), "correct": f"{self.correct.mean():.1%} of the responses"}
+    def _label_facts(self) -> dict[str, object]:
+        return {"correct": f"{self.correct.mean():.1%} of the responses"}
 
     def unlabelled(self) -> Pool:
         """The same responses without their labels."""
         labels = ("answer_correct", "answer_attempted")
         return Pool(**{name: value for name, value in vars(self).items() if name not in labels})
-
-
-def _ranges(begin: Ints, sizes: Ints) -> Ints:
-    """Concatenate begin[q] .. begin[q] + sizes[q] for all q."""
-    ends = np.cumsum(sizes)
-    rows: Ints = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - sizes), sizes)
-    return rows

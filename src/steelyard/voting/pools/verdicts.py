@@ -12,6 +12,7 @@ from steelyard.foundation.errors import LabelError
 from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.notebook import html_table
 from steelyard.voting.pools.pool import LabelledPool, Pool
+from steelyard.voting.pools.similarity import ALIKE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,7 +99,10 @@ class Verdicts:
         return labelled.answer_correct[self._index] & (self.code >= 0)
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per question: question, answer, confidence (null: none learned), share, margin, votes, responses."""
+        """One row per question: question, answer, confidence (null: none learned), share, margin, votes, responses.
+
+        Verdicts on free text also have the `source` and the `sample` of the winning response; null if unknown.
+        """
         import polars as pl
 
         coded = self.pool.names is None or isinstance(self.pool.names, np.ndarray)
@@ -111,7 +115,38 @@ class Verdicts:
             "votes": self.votes,
             "responses": self.pool.sizes,
         }
-        return pl.DataFrame(columns)
+        return pl.DataFrame(columns if self.pool.sample is None else columns | self._winners())
+
+    def differ(self, other: Verdicts) -> Bools:
+        """Which verdicts differ from others on the same pool [Q]; similar answers to free text do not.
+
+        >>> from dataclasses import replace
+        >>> import steelyard as sy
+        >>> pool = sy.Pool.from_arrays(question=[0, 0], answer=[4, 9])
+        >>> verdicts = sy.MajorityVote().predict(pool)
+        >>> verdicts.differ(verdicts), verdicts.differ(replace(verdicts, code=verdicts.code + 1))
+        (array([False]), array([ True]))
+        """
+        different: Bools = self.code != other.code
+        if self.pool.similarity is not None:
+            for q in np.flatnonzero(different & (self.code >= 0) & (other.code >= 0)).tolist():
+                block = self.pool.similarity.block(q, int(self.pool.width[q]))
+                different[q] = block[self.code[q], other.code[q]] < ALIKE
+        return different
+
+    def _winners(self) -> dict[str, pl.Series]:
+        """The source and the sample of the first response with each winning answer [Q]; null if there is none."""
+        import polars as pl
+
+        pool = self.pool
+        won = np.flatnonzero((pool.answer == pool.spread(self.code)) & (pool.answer >= 0))
+        questions, first = np.unique(pool.spread(np.arange(len(self)))[won], return_index=True)
+        rows = pl.Series(np.zeros(len(self), np.int64)).set(pl.Series(self.code < 0), None)
+        rows = rows.scatter(questions, won[first])
+        names = pl.Series(pool.sources or [pool.origin.llm], dtype=pl.String)
+        code = np.zeros(pool.n_responses, np.int32) if pool.source is None else pool.source
+        source, sample = names.gather(pl.Series(code).gather(rows)), pl.Series(pool.sample, dtype=pl.Int64).gather(rows)
+        return {"source": source, "sample": sample}
 
     @property
     def _index(self) -> Ints:

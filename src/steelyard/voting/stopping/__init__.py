@@ -24,8 +24,8 @@ REGISTRY: Registry[type[Rule]] = Registry(
 def rule_names() -> tuple[str, ...]:
     """Return the names of all stopping rules, those of other packages included.
 
-    >>> rule_names()[:3]
-    ('beta', 'confidence', 'fixed')
+    >>> rule_names()
+    ('bayes-factor', 'beta', 'certificate', 'confidence', 'esc', 'fixed')
     """
     return REGISTRY.names
 

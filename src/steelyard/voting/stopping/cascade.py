@@ -53,7 +53,7 @@ class Replayed(NamedTuple):
 
     row: Ints  # [Q] of the panel: the verdict, -1 for none
     confidence: NDArray[np.float64]  # [Q]
-    asked: Bools  # [Q, S]
+    sampled: Bools  # [Q, S]
 
 
 @dataclass(frozen=True)
@@ -119,10 +119,10 @@ class Cascade:
             raise PlanError(f"{DAMAGED}: it has steps that cannot be")
         if self.steps[0].low > 0:
             raise PlanError(f"{DAMAGED}: its first step has to ask from confidence 0")
-        for asked in reachable(self.steps):
-            weights = self.odds.get(asked, ())
-            if len(weights) != len(asked) + 1 or not all(_number(w) and abs(w) <= LARGEST for w in weights):
-                raise PlanError(f"{DAMAGED}: it has no weights for {', '.join(asked)}")
+        for sampled in reachable(self.steps):
+            weights = self.odds.get(sampled, ())
+            if len(weights) != len(sampled) + 1 or not all(_number(w) and abs(w) <= LARGEST for w in weights):
+                raise PlanError(f"{DAMAGED}: it has no weights for {', '.join(sampled)}")
         if any(type(count) is not int or not 1 <= count <= 1_000_000 for count in (self.samples or {}).values()):
             raise PlanError(f"{DAMAGED}: an impossible number of samples")
 
@@ -135,23 +135,23 @@ class Cascade:
         """How many samples a source is asked for."""
         return (self.samples or {}).get(source, 1)
 
-    def leading(self, panel: Panel, asked: tuple[str, ...]) -> Leading:
+    def leading(self, panel: Panel, sampled: tuple[str, ...]) -> Leading:
         """The most likely answers of a panel when these sources, in the order of the steps, were asked."""
-        among = tuple(sorted(asked))
+        among = tuple(sorted(sampled))
         weights = dict(zip(among, self.odds[among], strict=False))
-        theta = np.array([*(weights[name] for name in asked), self.odds[among][-1]])
-        return leading(panel, [panel.names.index(name) for name in asked], theta)
+        theta = np.array([*(weights[name] for name in sampled), self.odds[among][-1]])
+        return leading(panel, [panel.names.index(name) for name in sampled], theta)
 
     def replay(self, panel: Panel) -> Replayed:
         """Ask the sources of a panel; one that the panel does not have is asked, and says nothing."""
         panel = _with_sources(panel, self.sources)
         n = panel.questions
         row, confidence = np.full(n, -1), np.zeros(n)
-        asked = np.zeros((n, len(panel.names)), bool)
+        sampled = np.zeros((n, len(panel.names)), bool)
         state: dict[tuple[str, ...], Bools] = {(): np.ones(n, bool)}
         for step in self.steps:
             asks, columns = step.asks(confidence), [panel.names.index(name) for name in step.sources]
-            asked[:, columns] |= asks[:, None]
+            sampled[:, columns] |= asks[:, None]
             after: dict[tuple[str, ...], Bools] = {}
             for before, mask in state.items():
                 for names, part in ((before, mask & ~asks), (joined(before, step), mask & asks)):
@@ -162,7 +162,7 @@ class Cascade:
                 if names and (part & asks).any():
                     leader = self.leading(panel, names)
                     row[part], confidence[part] = leader.row[part], leader.confidence[part]
-        return Replayed(row, confidence, asked)
+        return Replayed(row, confidence, sampled)
 
     def described(self) -> str:
         """Whom it asks, in one line."""
@@ -171,7 +171,7 @@ class Cascade:
     def plain(self) -> dict[str, Any]:
         """The cascade as a plan writes it."""
         steps = [{"ask": list(s.sources), "low": s.low, "high": s.high} for s in self.steps]
-        odds = [{"asked": list(asked), "weights": list(weights)} for asked, weights in self.odds.items()]
+        odds = [{"sampled": list(sampled), "weights": list(weights)} for sampled, weights in self.odds.items()]
         return {"steps": steps, "odds": odds, "samples": dict(self.samples or {}), **self.origin.plain()}
 
     @classmethod
@@ -179,15 +179,15 @@ class Cascade:
         """Make the cascade that a plan describes."""
         try:
             steps = tuple(Step(_names(step["ask"]), step["low"], step["high"]) for step in plain["steps"])
-            odds = {_names(state["asked"]): tuple(state["weights"]) for state in plain["odds"]}
+            odds = {_names(state["sampled"]): tuple(state["weights"]) for state in plain["odds"]}
             return cls(steps, odds, dict(plain["samples"]), CascadeOrigin.from_plain(plain))
         except (KeyError, TypeError, AttributeError, ValueError):
             raise PlanError(f"{DAMAGED}: make it again with 'steelyard plan-budget'") from None
 
 
-def joined(asked: tuple[str, ...], step: Step) -> tuple[str, ...]:
+def joined(sampled: tuple[str, ...], step: Step) -> tuple[str, ...]:
     """Who was asked after a step, in the order in which they were."""
-    return asked + tuple(name for name in step.sources if name not in asked)
+    return sampled + tuple(name for name in step.sources if name not in sampled)
 
 
 def reachable(steps: tuple[Step, ...]) -> list[tuple[str, ...]]:

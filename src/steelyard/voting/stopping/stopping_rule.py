@@ -10,7 +10,8 @@ to write are more often wrong, and a rule that listened to the first to finish w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from steelyard.voting.pools.arrays import Bools, Codes, Ints
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.similarity import ALIKE
 from steelyard.voting.pools.verdicts import Verdicts
+from steelyard.voting.stopping.answer_numbers import answer_numbers
 
 MOST = 1_000_000  # samples per question
 
@@ -36,6 +38,8 @@ class Rule(ABC):
 
     name: ClassVar[str]  # what a plan calls it
     thresholds: ClassVar[tuple[float, ...]] = ()  # those worth trying; none: the cap alone decides
+    minimums: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)  # values of `least` worth trying
+    windowed: ClassVar[bool] = False  # whether the signal depends on `least`
 
     cap: int
     least: int = 1
@@ -108,8 +112,16 @@ class PrefixVotes:
     confidence: NDArray[np.float64]  # [Q, K] the probability that the verdict is correct; NaN: none was learned
     votes: Ints  # [Q, K] for the verdict
     rival: Ints  # [Q, K] for the answer with the most votes among the others
+    numbers: Ints  # [Q, k[-1]] the answer of each sample (answer_numbers.py), -1 = none
+    leader: Ints  # [Q, K] the verdict as such a number, -1 = none
     learned: bool  # whether there is a confidence
     correct: Bools | None = None  # [Q, K] with labels
+
+    def of_questions(self, questions: slice) -> dict[str, Any]:
+        """The arrays that have a row per question, for these questions."""
+        shared = ("k", "learned")
+        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in shared}
+        return {name: None if array is None else array[questions] for name, array in arrays.items()}
 
 
 def prefix_votes(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVotes:
@@ -126,15 +138,25 @@ def prefix_votes(voter: Voter, pool: Pool, last: int | None = None) -> PrefixVot
     correct = None
     if isinstance(pool, LabelledPool):
         correct = pool.answer_correct[np.where(code < 0, 0, pool.base[:, None] + code)] & (code >= 0)
-    return PrefixVotes(k, pool.sizes, code, confidence, votes, _rivals(pool, k, code), learned, correct)
+    seen = _rivals(pool, k, code), *_numbers(pool, k, code)
+    return PrefixVotes(k, pool.sizes, code, confidence, votes, *seen, learned, correct)
 
 
 def prefix_of(verdicts: Verdicts) -> PrefixVotes:
     """Return the last prefix alone, from a vote on all samples so far of one question."""
     k = verdicts.pool.sizes
     code, confidence, votes = verdicts.code[:, None], verdicts.confidence[:, None], verdicts.votes[:, None]
-    rival = _rivals(verdicts.pool, k, code)
-    return PrefixVotes(k, k, code, confidence, votes, rival, verdicts.p_correct is not None)
+    seen = _rivals(verdicts.pool, k, code), *_numbers(verdicts.pool, k, code)
+    return PrefixVotes(k, k, code, confidence, votes, *seen, verdicts.p_correct is not None)
+
+
+def in_chunks(
+    signal: Callable[[PrefixVotes], NDArray[np.float64]], prefix: PrefixVotes, size: int = 1024
+) -> NDArray[np.float64]:
+    """Compute a signal for some questions at a time, to bound the memory that it takes."""
+    starts = range(0, len(prefix.sizes), size)
+    parts = [signal(replace(prefix, **prefix.of_questions(slice(start, start + size)))) for start in starts]
+    return np.concatenate([np.empty((0, len(prefix.k))), *parts])
 
 
 def _rivals(pool: Pool, k: Ints, code: Codes) -> Ints:
@@ -147,3 +169,10 @@ def _rivals(pool: Pool, k: Ints, code: Codes) -> Ints:
     else:
         kernels.similar_rivals(*read, pool.similarity.begin, pool.similarity.values, ALIKE, k, code, rival)
     return rival
+
+
+def _numbers(pool: Pool, k: Ints, code: Codes) -> tuple[Ints, Ints]:
+    numbers, number = answer_numbers(pool, int(k[-1]))
+    offsets = np.cumsum(pool.width) - pool.width
+    index = np.where(code < 0, 0, offsets[:, None] + code)
+    return numbers, np.where(code < 0, -1, number[index] if len(number) else -1)

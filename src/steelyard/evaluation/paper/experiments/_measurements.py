@@ -97,8 +97,8 @@ def domain_accuracies(grid: Grid, settings: Settings, sets: Callable[[Pair, Bool
         small = Pair(pair.llm, pair.verifier, pair.pool.first(n), pair.domains)
         with quiet():
             values = rights(METHODS, sets(small, np.asarray(pair.domains == domain)), seed=settings.seed)
-        about = {"llm": pair.llm, "verifier": pair.verifier, "domain": domain, "n": n}
-        return [about | row for row in summary(METHODS, values)]
+        common = {"llm": pair.llm, "verifier": pair.verifier, "domain": domain, "n": n}
+        return [common | row for row in summary(METHODS, values)]
 
     return pl.DataFrame(grid.collect(settings, tasks, measure))
 
@@ -123,7 +123,7 @@ def domain_table(rows: pl.DataFrame, note: str) -> Shown:
     return Shown(["domain", *methods], lines, note, 1, frozenset(bold), frozenset({len(domains)}))
 
 
-def domain_finding(rows: pl.DataFrame, what: str) -> Finding:
+def domain_finding(rows: pl.DataFrame, title: str) -> Finding:
     """Whether the calibrated methods beat the baselines on the average over domains."""
     by_domain = rows.group_by("domain", "method", maintain_order=True).agg(pl.col("accuracy").mean())
     mean = dict(by_domain.group_by("method").agg(pl.col("accuracy").mean()).iter_rows())
@@ -142,7 +142,7 @@ def domain_finding(rows: pl.DataFrame, what: str) -> Finding:
         f"{percent(mean['optimal'])} %, {percent(mean['optimal-shuffled'])} % on noise, "
         f"{percent(mean['optimal-crossfit'])} % without the leak."
     )
-    return Finding(f"{what}: logit {points(gain)} points from vanilla on average over domains", ours, holds)
+    return Finding(f"{title}: logit {points(gain)} points from vanilla on average over domains", ours, holds)
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ def global_function(cal: LabelledPool) -> tuple[KDEVote, Values]:
 
 def mixed(pool: LabelledPool) -> Ints:
     """The questions with enough correct and incorrect scored responses."""
-    known = pool.readable & ~np.isnan(pool.known_scores)
-    hits = np.add.reduceat((pool.correct & known).astype(np.int64), pool.starts[:-1])
-    misses = np.add.reduceat((~pool.correct & known).astype(np.int64), pool.starts[:-1])
+    usable = pool.readable & ~np.isnan(pool.known_scores)
+    hits = np.add.reduceat((pool.correct & usable).astype(np.int64), pool.starts[:-1])
+    misses = np.add.reduceat((~pool.correct & usable).astype(np.int64), pool.starts[:-1])
     return np.flatnonzero((hits >= FEWEST) & (misses >= FEWEST))
 
 
@@ -38,9 +38,9 @@ def question_function(pool: LabelledPool, question: int) -> Values:
     """The PRM term of one question from densities of its own responses, at SCORES."""
     rows = slice(pool.starts[question], pool.starts[question + 1])
     p, correct = pool.known_scores[rows], pool.correct[rows]
-    known = pool.readable[rows] & ~np.isnan(p)
-    z, x = clipped_logit(p[known]), clipped_logit(SCORES)
-    f1, f0 = (_density(z[correct[known] == kind], x) for kind in (True, False))
+    usable = pool.readable[rows] & ~np.isnan(p)
+    z, x = clipped_logit(p[usable]), clipped_logit(SCORES)
+    f1, f0 = (_density(z[correct[usable] == kind], x) for kind in (True, False))
     ratio: Values = np.log(f1 + FLOOR) - np.log(f0 + FLOOR)
     return ratio
 

@@ -33,17 +33,21 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
             sets = [(reserve.take(np.sort(draw)), test) for draw in draws]
             correct = rights(METHODS, sets, seed=settings.seed).mean(axis=1)  # [K, Q]
             least = correct if least is None else least
-            about = {"llm": pair.llm, "verifier": pair.verifier, "size": size}
-            for name, each, before in zip(METHODS, correct, least, strict=True):
-                spread = {"se": _error(each), "gain": float((each - before).mean()), "gain_se": _error(each - before)}
-                rows.append(about | {"method": name, "accuracy": float(each.mean())} | spread)
+            common = {"llm": pair.llm, "verifier": pair.verifier, "size": size}
+            for name, values, before in zip(METHODS, correct, least, strict=True):
+                spread = {
+                    "se": _error(values),
+                    "gain": float((values - before).mean()),
+                    "gain_se": _error(values - before),
+                }
+                rows.append(common | {"method": name, "accuracy": float(values.mean())} | spread)
         return rows
 
     return pl.DataFrame(grid.collect(settings, grid.leading, one))
 
 
-def _error(each: NDArray[np.float64]) -> float:
-    return float(each.std(ddof=1) / np.sqrt(len(each)))
+def _error(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def averaged(rows: pl.DataFrame) -> pl.DataFrame:
@@ -100,7 +104,7 @@ def draw(rows: pl.DataFrame) -> Any:
 
 
 EXPERIMENT = Experiment(
-    what="accuracy over the number of calibration questions",
+    description="accuracy over the number of calibration questions",
     where="Figure 3, right",
     paper="Accuracy of the calibrated votes rises further as the calibration set grows to 2,500 "
     "questions (test set 5,000).",

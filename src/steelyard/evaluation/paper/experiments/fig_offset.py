@@ -32,10 +32,10 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
         for form, vote in votes.items():
             curve, total = vote.curve_, vote.curve_.questions
             b = float(vote.b) if np.isfinite(vote.b) else None  # None is the majority vote, b at minus infinity
-            about = {"llm": pair.llm, "verifier": pair.verifier, "form": form, "chosen": b}
-            about |= {"majority": curve.limit / total, "best": curve.best / total, "questions": total}
+            common = {"llm": pair.llm, "verifier": pair.verifier, "form": form, "chosen": b}
+            common |= {"majority": curve.limit / total, "best": curve.best / total, "questions": total}
             tried = np.linspace(*RANGES[form], POINTS).tolist()
-            rows += [about | {"b": b, "accuracy": curve.at(b if form == "linear" else logit(b))} for b in tried]
+            rows += [common | {"b": b, "accuracy": curve.at(b if form == "linear" else logit(b))} for b in tried]
         return rows
 
     return pl.DataFrame(grid.collect(settings, grid.leading, one), infer_schema_length=None)
@@ -96,7 +96,7 @@ def draw(rows: pl.DataFrame) -> Any:
 
 
 EXPERIMENT = Experiment(
-    what="accuracy over the offset b for linear and logit, optimum marked, per model",
+    description="accuracy over the offset b for linear and logit, optimum marked, per model",
     where="Figure 3, left and middle",
     paper="The best offset is above zero for all LLMs and both forms: negative weights are needed.",
     differs=(

@@ -32,10 +32,10 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     for q in np.sort(chosen).tolist():
         name = f"question {test.questions[q]}"
         functions[name], seen[name] = question_function(test, q), _ends(test.take([q]))
-    about = {"llm": pair.llm, "verifier": pair.verifier}
+    common = {"llm": pair.llm, "verifier": pair.verifier}
     return pl.DataFrame(
         [
-            about | {"function": name, "score": float(p), "weight": float(w)}
+            common | {"function": name, "score": float(p), "weight": float(w)}
             for name, values in functions.items()
             for p, w in zip(SCORES, values, strict=True)
             if seen[name][0] <= p <= seen[name][1]
@@ -53,14 +53,14 @@ def find(rows: pl.DataFrame) -> Finding:
     both = rows.filter(pl.col("function") != GLOBAL).join(
         rows.filter(pl.col("function") == GLOBAL).select("score", reference="weight"), on="score"
     )
-    each = both.group_by("function", maintain_order=True).agg(
+    stats = both.group_by("function", maintain_order=True).agg(
         (pl.col("weight") - pl.col("reference")).abs().mean().alias("apart"),
         ((pl.col("weight") < 0) != (pl.col("reference") < 0)).mean().alias("against"),
     )
-    apart, against = float(np.mean(each["apart"].to_numpy())), float(np.mean(each["against"].to_numpy()))
+    apart, against = float(np.mean(stats["apart"].to_numpy())), float(np.mean(stats["against"].to_numpy()))
     llm, verifier = rows["llm"][0], rows["verifier"][0]
     ours = (
-        f"For {llm} with {verifier}, the pair that discriminates best, the functions of {each.height} questions drawn "
+        f"For {llm} with {verifier}, the pair that discriminates best, the functions of {stats.height} questions drawn "
         f"at random lie {apart:.1f} nats from the global one on average, within the scores their responses have, and "
         f"have the other sign at {percent(against, 0)} % of them. Such a function is estimated from one question's "
         "few responses and their labels: part of the difference is that (table-variance has the control)."
@@ -104,7 +104,7 @@ def _named(rows: pl.DataFrame, part: pl.DataFrame, x: Any, y: Any) -> list[Any]:
 
 
 EXPERIMENT = Experiment(
-    what="the global weight function against those of single questions",
+    description="the global weight function against those of single questions",
     where="Figure 4, left",
     paper="The per-question functions of five questions vary largely around the global one: one "
     "function is not optimal.",

@@ -30,8 +30,8 @@ def errors(cal: LabelledPool, test: LabelledPool) -> tuple[float, float]:
 
 def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     def one(pair: Pair) -> list[dict[str, Any]]:
-        found = zip((ESTIMATED, CONSTANT), errors(*splits(pair.pool, settings)[0]), strict=True)
-        return [{"llm": pair.llm, "verifier": pair.verifier, "source": name, "error": error} for name, error in found]
+        pairs = zip((ESTIMATED, CONSTANT), errors(*splits(pair.pool, settings)[0]), strict=True)
+        return [{"llm": pair.llm, "verifier": pair.verifier, "source": name, "error": error} for name, error in pairs]
 
     return pl.DataFrame(grid.collect(settings, grid.prm, one))
 
@@ -71,12 +71,12 @@ def draw(rows: pl.DataFrame) -> Any:
     bound = alt.Chart(pl.DataFrame({"error": [0.2], "text": ["0.2: most PRMs of the paper are above"]}))
     line = bound.mark_rule(strokeDash=[4, 3]).encode(x="error:Q")
     words = bound.mark_text(align="left", baseline="bottom", dx=-4, dy=-4, fontSize=12)
-    said = words.encode(x="error:Q", y=alt.value(0), text="text:N")
-    return alt.layer(bars, line, said).properties(width=WIDTH, height=alt.Step(14))
+    labels = words.encode(x="error:Q", y=alt.value(0), text="text:N")
+    return alt.layer(bars, line, labels).properties(width=WIDTH, height=alt.Step(14))
 
 
 EXPERIMENT = Experiment(
-    what="error of the estimated q_M against a constant",
+    description="error of the estimated q_M against a constant",
     where="Figure 4, right",
     paper=(
         "Estimating q_M from calibrated scores has a smaller error than a fixed global value, but for most PRMs the "

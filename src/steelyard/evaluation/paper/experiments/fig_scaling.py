@@ -34,20 +34,20 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     saved = {"target": match.target, "samples": match.samples, "pairs": len(measured)}
     rows = [
         {"method": label, "n": n, "accuracy": a, "se": e} | saved
-        for label, name, found in groups
-        for n, a, e in zip(found[0].sizes, *_mean(found, name), strict=True)
+        for label, name, group_curves in groups
+        for n, a, e in zip(group_curves[0].sizes, *_mean(group_curves, name), strict=True)
     ]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _mean(found: list[Curves], name: str) -> tuple[list[float], list[float]]:
+def _mean(group_curves: list[Curves], name: str) -> tuple[list[float], list[float]]:
     """The accuracy averaged over pairs, and its standard error over questions where the pairs share them."""
-    accuracy = np.mean([c.of(name).mean(axis=0) for c in found], axis=0)
-    if len({tuple(map(str, c.questions)) for c in found}) == 1:
-        each = np.mean([c.of(name) for c in found], axis=0)
-        error = each.std(axis=0, ddof=1) / np.sqrt(len(each))
+    accuracy = np.mean([c.of(name).mean(axis=0) for c in group_curves], axis=0)
+    if len({tuple(map(str, c.questions)) for c in group_curves}) == 1:
+        mean = np.mean([c.of(name) for c in group_curves], axis=0)
+        error = mean.std(axis=0, ddof=1) / np.sqrt(len(mean))
     else:
-        error = np.sqrt(np.mean([np.square(c.se[:, c.methods.index(name)]) for c in found], axis=0))
+        error = np.sqrt(np.mean([np.square(c.se[:, c.methods.index(name)]) for c in group_curves], axis=0))
     return accuracy.tolist(), error.tolist()
 
 
@@ -127,9 +127,9 @@ def _saving(rows: pl.DataFrame, last: int, frame: tuple[float, float], x: Any, s
     samples = rows["samples"][0]
     if samples is None:
         return []
-    said = f"logit matches vanilla's {last} samples with {samples:.0f} ({percent(samples / last, 0)} %)"
+    text = f"logit matches vanilla's {last} samples with {samples:.0f} ({percent(samples / last, 0)} %)"
     low = frame[0] + 0.03 * (frame[1] - frame[0])
-    gap = pl.DataFrame({"n": [samples], "accuracy": [rows["target"][0]], "low": [low], "text": [said]})
+    gap = pl.DataFrame({"n": [samples], "accuracy": [rows["target"][0]], "low": [low], "text": [text]})
     base = alt.Chart(gap).encode(x)
     ring = base.mark_point(size=90, color="black", strokeWidth=2, opacity=1)
     rule = base.mark_rule(color="black", strokeWidth=1).encode(y=alt.Y("accuracy:Q", scale=scale), y2="low:Q")
@@ -138,7 +138,8 @@ def _saving(rows: pl.DataFrame, last: int, frame: tuple[float, float], x: Any, s
 
 
 EXPERIMENT = Experiment(
-    what="accuracy over N averaged over all pairs, the default beside the paper's methods, with the compute saving",
+    description="accuracy over N averaged over all pairs, the default beside the paper's methods, with the compute "
+    "saving",
     where="Figure 2",
     paper=(
         "Averaged over 35 pairs logit voting is above vanilla and reaches vanilla's full-N accuracy "

@@ -45,17 +45,17 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     def one(pair: Pair) -> list[dict[str, Any]]:
         cal = splits(pair.pool, settings)[0][0]
         _, function = global_function(cal)
-        known = cal.readable & ~np.isnan(cal.known_scores)
-        low, high = np.quantile(cal.known_scores[known], OUTER)
+        usable = cal.readable & ~np.isnan(cal.known_scores)
+        low, high = np.quantile(cal.known_scores[usable], OUTER)
         seen = between(low, high)  # beyond, the densities are guesses
         zero = zero_crossing(function, seen)
-        about = {"pair": f"{pair.llm} · {pair.verifier}", "auroc_within": pair.auroc, "zero": zero}
-        rows = [about | {"kind": "weight", "score": float(SCORES[i]), "value": float(function[i])} for i in seen]
-        for kind, mask in (("right", cal.correct & known), ("wrong", ~cal.correct & known)):
+        common = {"pair": f"{pair.llm} · {pair.verifier}", "auroc_within": pair.auroc, "zero": zero}
+        rows = [common | {"kind": "weight", "score": float(SCORES[i]), "value": float(function[i])} for i in seen]
+        for kind, mask in (("right", cal.correct & usable), ("wrong", ~cal.correct & usable)):
             height, edges = np.histogram(cal.known_scores[mask], BINS, (0, 1), density=True)
             middle = (edges[1:] + edges[:-1]) / 2
             rows += [
-                about | {"kind": kind, "score": float(p), "value": float(h)}
+                common | {"kind": kind, "score": float(p), "value": float(h)}
                 for p, h in zip(middle, height, strict=True)
             ]
         return rows
@@ -124,10 +124,10 @@ def _densities(part: pl.DataFrame, *, words: bool) -> Any:
         for kind, shade in (("right", 0.7), ("wrong", 0.35))
     ]
     if words:
-        said = pl.DataFrame(
+        labels = pl.DataFrame(
             {"height": [0.85 * most, -0.85 * most], "text": ["correct responses ↑", "wrong responses ↓"]}
         )
-        base = alt.Chart(said).mark_text(align="right", fontSize=11)
+        base = alt.Chart(labels).mark_text(align="right", fontSize=11)
         layers.append(base.encode(y=y, x=alt.value(WIDTH), text="text:N"))
     return alt.layer(*layers)
 
@@ -148,8 +148,8 @@ def _weight(part: pl.DataFrame) -> Any:
     level = alt.Chart(pl.DataFrame({"value": [0.0]})).mark_rule(color="grey").encode(y)
     line = base.mark_line(color=tint, strokeWidth=2.5).encode(tooltip=["score:Q", "value:Q"])
     zero = part["zero"][0]
-    said = "never positive" if zero is None else f"turns positive at {zero:.2f}"
-    words = alt.Chart(pl.DataFrame({"text": [said]})).mark_text(align="left", baseline="top", fontSize=12)
+    text = "never positive" if zero is None else f"turns positive at {zero:.2f}"
+    words = alt.Chart(pl.DataFrame({"text": [text]})).mark_text(align="left", baseline="top", fontSize=12)
     layers = [shade, level, line, words.encode(x=alt.value(4), y=alt.value(2), text="text:N")]
     if zero is not None:
         cross = alt.Chart(pl.DataFrame({"score": [zero], "value": [0.0]})).encode(x, y)
@@ -158,7 +158,7 @@ def _weight(part: pl.DataFrame) -> Any:
 
 
 EXPERIMENT = Experiment(
-    what="score densities and weight functions with their zero-crossing, six pairs",
+    description="score densities and weight functions with their zero-crossing, six pairs",
     where="Figure 1",
     paper="On six pairs the optimal weight functions differ greatly, and all give low scores negative weights.",
     differs=(

@@ -24,7 +24,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
             {"llm": pair.llm, "verifier": pair.verifier, "questions": pair.pool.n_questions, "n": pair.pool.n,
              "domains": 0 if pair.domains is None else len(set(pair.domains)),
              "pass_at_1": float(pair.pool.correct.mean()), "auroc_within": pair.auroc, "auroc": auroc(pair.pool)}
-            for pair in settings.each(grid.pairs)
+            for pair in settings.with_progress(grid.pairs)
         ]
     )  # fmt: skip
 
@@ -53,7 +53,7 @@ def show(rows: pl.DataFrame) -> Shown:
 
 
 EXPERIMENT = Experiment(
-    what="what the grid is: pairs, questions, samples, how well its verifiers discriminate",
+    description="what the grid is: pairs, questions, samples, how well its verifiers discriminate",
     where="Section 5.1",
     paper="5 LLMs (1.5 to 7 billion parameters) and 7 PRMs, on MATH (32 samples) and MATH500 (112 samples).",
     differs="The paper does not report how well its PRMs discriminate within questions.",

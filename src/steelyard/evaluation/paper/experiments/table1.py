@@ -17,7 +17,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
 
 
 EXPERIMENT = Experiment(
-    what="accuracy at N = 32 for every pair, mean and sd over calibration sets",
+    description="accuracy at N = 32 for every pair, mean and sd over calibration sets",
     where="Table 1 (MATH, N = 32)",
     paper=(
         "Logit weighted voting is best in most of the cases: on average over five LLMs 63.3 % against 60.8 % of "

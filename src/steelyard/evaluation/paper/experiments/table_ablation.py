@@ -48,7 +48,7 @@ def find(rows: pl.DataFrame) -> Finding:
 
 
 EXPERIMENT = Experiment(
-    what="the KDE vote with the oracle's LLM or PRM term",
+    description="the KDE vote with the oracle's LLM or PRM term",
     where="Appendix, ablation of the optimal estimation (N = 32)",
     paper=(
         "Both terms matter: with Qwen-PRM-7B KDE has 58.5 %, 62.6 with the optimal PRM term, 62.4 with the optimal "

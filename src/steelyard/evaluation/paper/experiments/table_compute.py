@@ -28,12 +28,12 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
     groups: list[tuple[str, str, list[Curves]]] = [(m.pair.llm, m.pair.verifier, [m.fine]) for m in measured]
     groups.append((AVERAGE, AVERAGE, [m.fine for m in measured]))
     rows = []
-    for llm, verifier, found in groups:
+    for llm, verifier, group_curves in groups:
         for method in ("logit", "linear"):
             for baseline in BASELINES:
-                match = compute_to_match(found, method, baseline, seed=settings.seed)
-                about = {"llm": llm, "verifier": verifier, "method": method, "baseline": baseline}
-                rows.append(about | _row(match, found[0].calibration_samples))
+                match = compute_to_match(group_curves, method, baseline, seed=settings.seed)
+                common = {"llm": llm, "verifier": verifier, "method": method, "baseline": baseline}
+                rows.append(common | _row(match, group_curves[0].calibration_samples))
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -83,16 +83,18 @@ def show(rows: pl.DataFrame) -> Shown:
     logit = rows.filter(pl.col("method") == "logit")
     lines = []
     for (llm, verifier), part in logit.group_by("llm", "verifier", maintain_order=True):
-        found = {row["baseline"]: row for row in part.iter_rows(named=True)}
-        cells = [f"{_share(row['fraction'])} [{_share(row['low'])}, {_share(row['high'])}]" for row in found.values()]
-        paid = found["vanilla"]["break_even"]
+        by_baseline = {row["baseline"]: row for row in part.iter_rows(named=True)}
+        cells = [
+            f"{_share(row['fraction'])} [{_share(row['low'])}, {_share(row['high'])}]" for row in by_baseline.values()
+        ]
+        paid = by_baseline["vanilla"]["break_even"]
         lines.append([str(llm), str(verifier), *cells, "never" if paid is None else f"{paid:,.0f}"])
     head = ["llm", "verifier", *(f"to match {name}" for name in BASELINES), "break-even with vanilla, queries"]
     return Shown(head, lines, NOTE, 2, rules=frozenset({len(lines) - 1}))
 
 
 EXPERIMENT = Experiment(
-    what="compute to match the baselines' full-N accuracy, and the break-even number of queries",
+    description="compute to match the baselines' full-N accuracy, and the break-even number of queries",
     where="Section 5.2, Figure 2 and the discussion of the calibration cost",
     paper=(
         "Logit voting passes vanilla's accuracy with 37.1 % (MATH, N = 32) and 21.3 % (MATH500, N = 112) of the "

@@ -25,7 +25,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
 
 
 EXPERIMENT = Experiment(
-    what="accuracy by domain, calibrated on a third of the domain",
+    description="accuracy by domain, calibrated on a third of the domain",
     where="Table 2 (MMLU-Pro-CoT-Eval, N = 16)",
     paper=(
         "Calibration helps beyond mathematics: averaged over 11 domains logit has 58.8 %, linear 58.7, vanilla 57.7, "

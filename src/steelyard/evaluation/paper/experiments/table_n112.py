@@ -15,7 +15,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
 
 
 EXPERIMENT = Experiment(
-    what="accuracy at the largest N for every pair",
+    description="accuracy at the largest N for every pair",
     where="Appendix, table of N = 112 (MATH500)",
     paper=(
         "With 112 samples logit voting has 59.7 % against 57.3 % of vanilla with Qwen-PRM-7B, 54.9 against 54.2 with "

@@ -48,7 +48,7 @@ def find(rows: pl.DataFrame) -> Finding:
 
 
 EXPERIMENT = Experiment(
-    what="pseudo-PRM: one score distribution for right, one for wrong responses",
+    description="pseudo-PRM: one score distribution for right, one for wrong responses",
     where="Appendix, table of the pseudo-PRM",
     paper=(
         "When scores follow the same distributions for all questions KDE wins: 57.1 % on average against 55.8 of "

@@ -35,7 +35,7 @@ def find(rows: pl.DataFrame) -> Finding:
 
 
 EXPERIMENT = Experiment(
-    what="self-verification: the model's own confidence as the score",
+    description="self-verification: the model's own confidence as the score",
     where="Appendix, table of CISC's P(True)",
     paper="With P(True) as the score: best-of-N 36.7, majority 61.3, vanilla 61.3, KDE 61.3, linear "
     "61.7, logit 62.0 %.",

@@ -24,7 +24,7 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
 
 
 EXPERIMENT = Experiment(
-    what="calibrated on one domain, tested on all others",
+    description="calibrated on one domain, tested on all others",
     where="Table 3 (MMLU-Pro-CoT-Eval, N = 16)",
     paper=(
         "Calibration transfers: averaged over 11 calibration domains logit has 58.2 % on the other domains, linear "

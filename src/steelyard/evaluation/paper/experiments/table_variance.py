@@ -39,27 +39,27 @@ def measure(grid: Grid, settings: Settings) -> pl.DataFrame:
         cal, test = splits(pair.pool, settings)[0]
         _, function = global_function(cal)
         errors, alike = spread(test, function), spread(pseudo(test, settings.seed), function)
-        mean = [float(np.mean(found)) if found else None for found in (errors, alike)]
-        about = {"llm": pair.llm, "verifier": pair.verifier, "mse": mean[0], "mse_pseudo": mean[1]}
-        return [about | {"questions": len(errors)}]
+        mean = [float(np.mean(values)) if values else None for values in (errors, alike)]
+        common = {"llm": pair.llm, "verifier": pair.verifier, "mse": mean[0], "mse_pseudo": mean[1]}
+        return [common | {"questions": len(errors)}]
 
     return pl.DataFrame(grid.collect(settings, grid.prm, one), infer_schema_length=None)
 
 
 def find(rows: pl.DataFrame) -> Finding:
-    known = rows.drop_nulls()
-    if known.is_empty():
+    complete = rows.drop_nulls()
+    if complete.is_empty():
         return Finding("No question has right and wrong responses enough", "Nothing can be said.", None)
-    errors, alike = known["mse"].to_numpy(), known["mse_pseudo"].to_numpy()
+    errors, alike = complete["mse"].to_numpy(), complete["mse_pseudo"].to_numpy()
     above = int((errors > alike).sum())
     ours = (
         f"The error is {errors.min():.3f} to {errors.max():.3f}, {errors.mean():.3f} on average. For a pseudo-PRM, "
         f"whose questions are all alike, it is {alike.mean():.3f}: so much comes from estimating a function from one "
-        f"question's few responses. It is larger for the real scores in {above} of {count(known.height, 'pair')}."
+        f"question's few responses. It is larger for the real scores in {above} of {count(complete.height, 'pair')}."
     )
     apart, noise = f"{errors.mean():.2f}", f"{alike.mean():.2f}"
     title = f"Questions' own weight functions are {apart} (MSE) from the global one; {noise} if all were alike"
-    return Finding(title, ours, bool(errors.mean() > alike.mean() and above > known.height / 2))
+    return Finding(title, ours, bool(errors.mean() > alike.mean() and above > complete.height / 2))
 
 
 def show(rows: pl.DataFrame) -> Shown:
@@ -70,7 +70,7 @@ def show(rows: pl.DataFrame) -> Shown:
 
 
 EXPERIMENT = Experiment(
-    what="error between the global and the per-question weight function",
+    description="error between the global and the per-question weight function",
     where="Appendix, table of the MSE of weight functions",
     paper=(
         "Scaled to (-0.5, 0.5) the functions differ by an MSE of 0.101 to 0.465 over 35 pairs: the best function "

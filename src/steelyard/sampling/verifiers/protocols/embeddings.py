@@ -9,7 +9,7 @@ from __future__ import annotations
 from steelyard.sampling.verifiers.protocol import EmbeddingProtocol, Verifier
 
 PROTOCOL = EmbeddingProtocol(
-    what="the vector of the response by an embedding model (/v1/embeddings), for votes on free text with "
+    description="the vector of the response by an embedding model (/v1/embeddings), for votes on free text with "
     "`--answers free:cosine:embeddings`; it is not a score",
     verifiers=(Verifier("embeddings", "", "answer"),),
 )

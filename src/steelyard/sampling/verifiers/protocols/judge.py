@@ -42,7 +42,8 @@ def read(alternatives: Mapping[str, float]) -> list[float] | None:
 
 
 PROTOCOL = ChatProtocol(
-    what="an LLM grades the response from 0 to 9 by the criteria; the expected grade of the first token, divided by 9",
+    description="an LLM grades the response from 0 to 9 by the criteria; the expected grade of the first token, "
+    "divided by 9",
     verifiers=(Verifier("judge", "", "whole"),),
     render=render,
     read=read,

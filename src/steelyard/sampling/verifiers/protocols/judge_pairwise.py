@@ -38,8 +38,8 @@ def read(alternatives: Mapping[str, float]) -> list[float]:
 
 
 PROTOCOL = PairProtocol(
-    what="an LLM is shown two responses to a question, in both orders, and asked which is better by the criteria; "
-    "the score of a response is its mean probability of winning",
+    description="an LLM is shown two responses to a question, in both orders, and asked which is better by the "
+    "criteria; the score of a response is its mean probability of winning",
     verifiers=(Verifier("judge-pairwise", "", "whole"),),
     render=render,
     read=read,

@@ -22,7 +22,7 @@ def read(sample: Mapping[str, Any]) -> list[float] | None:
 
 
 PROTOCOL = RecordedProtocol(
-    what="exp(mean log-probability) of the sampled tokens, as `generate` recorded it; sends no request",
+    description="exp(mean log-probability) of the sampled tokens, as `generate` recorded it; sends no request",
     verifiers=(Verifier("logprob", "", "whole"),),
     read=read,
     missing="the run recorded no log-probability",

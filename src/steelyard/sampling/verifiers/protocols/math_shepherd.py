@@ -52,7 +52,7 @@ def read(outputs: Array, positions: Sequence[int]) -> Array:
 
 
 PROTOCOL = TokenProtocol(
-    what='numbered steps, each closed with " ки"; "+" against "-" is read there',
+    description='numbered steps, each closed with " ки"; "+" against "-" is read there',
     verifiers=(Verifier("math-shepherd", "peiyi9979/math-shepherd-mistral-7b-prm", "blank-lines"),),
     head=WORDS,
     words=(GOOD, BAD),

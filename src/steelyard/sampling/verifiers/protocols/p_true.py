@@ -36,7 +36,8 @@ def read(alternatives: Mapping[str, float]) -> list[float] | None:
 
 
 PROTOCOL = ChatProtocol(
-    what="the LLM is shown the solution and asked True or False; p(True) / (p(True) + p(False)) of the first token",
+    description="the LLM is shown the solution and asked True or False; p(True) / (p(True) + p(False)) of the "
+    "first token",
     verifiers=(Verifier("p-true", "", "whole"),),
     render=render,
     read=read,

@@ -19,9 +19,9 @@ def render(question: str, steps: Sequence[str], tokens: Tokens) -> Rendered:
     """Lay out a question and its steps; a step is read at the `<extra_0>` that closes it."""
     start, end, tag = tokens.one(START), tokens.one(END), tokens.one(TAG)
     first, *others = steps
-    asked, *texts = tokens.plain([f"user\n{question}", f"assistant\n{first}", *others])
+    question_ids, *texts = tokens.plain([f"user\n{question}", f"assistant\n{first}", *others])
     newline = tokens.fixed("\n")
-    ids = [start, *tokens.fixed(f"system\n{SYSTEM}"), end, *newline, start, *asked, end, *newline, start]
+    ids = [start, *tokens.fixed(f"system\n{SYSTEM}"), end, *newline, start, *question_ids, end, *newline, start]
     positions = []
     for text in texts:
         ids += text
@@ -36,7 +36,7 @@ def read(outputs: Array, positions: Sequence[int]) -> Array:
 
 
 PROTOCOL = TokenProtocol(
-    what="ChatML with the system prompt of its card; every step is closed with `<extra_0>`, the two-way head is "
+    description="ChatML with the system prompt of its card; every step is closed with `<extra_0>`, the two-way head is "
     "read there",
     verifiers=(
         Verifier("qwen-prm", "Qwen/Qwen2.5-Math-PRM-7B", "blank-lines"),

@@ -48,7 +48,8 @@ def read(outputs: Array, positions: Sequence[int]) -> Array:
 
 
 PROTOCOL = TokenProtocol(
-    what='a chat: the user says a step, the assistant "+"; "+" against "-" is read at the token that predicts it',
+    description='a chat: the user says a step, the assistant "+"; "+" against "-" is read at the token that '
+    "predicts it",
     verifiers=(
         Verifier("rlhflow-mistral", "RLHFlow/Llama3.1-8B-PRM-Mistral-Data", "ki"),
         Verifier("rlhflow-deepseek", "RLHFlow/Llama3.1-8B-PRM-Deepseek-Data", "blank-lines"),

@@ -21,8 +21,8 @@ BOS, TAG = "<|im_start|>", "\n"
 def render(question: str, steps: Sequence[str], tokens: Tokens) -> Rendered:
     """Lay out a question and its steps; a step is read at the newline that closes it."""
     newline = tokens.one(TAG)
-    asked, *texts = tokens.plain([f"{question}\n", *steps])
-    ids = [tokens.one(BOS), *asked]
+    question_ids, *texts = tokens.plain([f"{question}\n", *steps])
+    ids = [tokens.one(BOS), *question_ids]
     positions = []
     for text in texts:
         ids += text
@@ -37,7 +37,7 @@ def read(outputs: Array, positions: Sequence[int]) -> Array:
 
 
 PROTOCOL = TokenProtocol(
-    what="plain text; every newline closes a step, the value head is read there",
+    description="plain text; every newline closes a step, the value head is read there",
     verifiers=(
         Verifier("skywork-1.5b", "Skywork/Skywork-o1-Open-PRM-Qwen-2.5-1.5B", "newlines"),
         Verifier("skywork-7b", "Skywork/Skywork-o1-Open-PRM-Qwen-2.5-7B", "newlines"),

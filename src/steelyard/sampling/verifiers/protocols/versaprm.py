@@ -21,8 +21,8 @@ def render(question: str, steps: Sequence[str], tokens: Tokens) -> Rendered:
     """Lay out a question and its steps; a step is read at the tag that closes it."""
     tag = tokens.one(TAG)
     clean = [without(text, TAG).strip() for text in (question, *steps)]
-    asked, *texts = tokens.plain([f"{clean[0]} \n\n", *clean[1:]])
-    ids = [tokens.one(BOS), *asked]
+    question_ids, *texts = tokens.plain([f"{clean[0]} \n\n", *clean[1:]])
+    ids = [tokens.one(BOS), *question_ids]
     positions = []
     for text in texts:
         ids += text
@@ -37,7 +37,7 @@ def read(outputs: Array, positions: Sequence[int]) -> Array:
 
 
 PROTOCOL = TokenProtocol(
-    what='plain text, every step closed with a space and four newlines; "+" against "-" is read there',
+    description='plain text, every step closed with a space and four newlines; "+" against "-" is read there',
     verifiers=(Verifier("versaprm", "UW-Madison-Lee-Lab/VersaPRM", "blank-lines"),),
     head=WORDS,
     words=(BAD, GOOD),

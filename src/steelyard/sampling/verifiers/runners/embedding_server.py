@@ -40,8 +40,9 @@ class EmbeddingServer:
         self.tries = TRIES  # of one request
         self.timeout: float | None = None  # of one try; None: the client's
         self.batch = BATCH
+        self.halves = True  # whether a request that fails because of its texts is sent again in halves
         self.dimensions: int | None = None
-        self.found: dict[str, Any] = {"where": "embeddings", "served": model}
+        self.detected: dict[str, Any] = {"where": "embeddings", "served": model}
 
     @classmethod
     async def connect(
@@ -89,7 +90,7 @@ class EmbeddingServer:
             raise VerifierError(f"{self._where} cannot embed texts: {error.reason}; {advice(error)}") from None
         if isinstance(results[0], str):
             raise VerifierError(f"{self._where} cannot embed texts: {results[0]}; name an embedding model with --model")
-        self.found |= {"dimensions": self.dimensions, "batch": self.batch}
+        self.detected |= {"dimensions": self.dimensions, "batch": self.batch}
 
     async def _ask(self, part: Sequence[Item], tries: int | None = None) -> list[Scores | str]:
         """Embed several items by one request, or by smaller ones if that fails."""
@@ -97,7 +98,7 @@ class EmbeddingServer:
         try:
             return await self._vectors(texts, tries or self.tries)
         except TryError as error:
-            if len(part) == 1 or isinstance(error, NOT_THE_TEXTS):
+            if len(part) == 1 or not self.halves or isinstance(error, NOT_THE_TEXTS):
                 return [error.reason] * len(part)
         half = len(part) // 2
         return [*await self._ask(part[:half], 2), *await self._ask(part[half:], 2)]

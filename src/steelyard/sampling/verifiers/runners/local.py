@@ -50,7 +50,7 @@ class Local:
         head = load_head(protocol, folder, self.tokens, device)
         tokens = budget or (GPU_BUDGET if device.type == "cuda" else BUDGET)
         self.reader = ModelReader(trunk, head, self.context, tokens)
-        self.found = {
+        self.detected = {
             "where": "local",
             "device": str(device),
             "dtype": str(dtype).removeprefix("torch."),

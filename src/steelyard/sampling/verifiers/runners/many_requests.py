@@ -18,20 +18,20 @@ MOST = 64  # requests under way
 TRIES = 6
 PATIENCE = 3600.0  # seconds for a score with all its tries, waiting for a busy server included
 
-Asked = TypeVar("Asked")
+Request = TypeVar("Request")
 Result = TypeVar("Result")
 
 
 async def rolling(
-    items: Iterator[Asked], ask: Callable[[Asked], Awaitable[Result]], most: int = MOST
-) -> AsyncGenerator[tuple[Asked, Result], None]:
+    items: Iterator[Request], ask: Callable[[Request], Awaitable[Result]], most: int = MOST
+) -> AsyncGenerator[tuple[Request, Result], None]:
     """Ask about items, up to `most` at once, and yield the results as they arrive."""
     first = list(islice(items, 2))
     if len(first) == 1:  # no concurrency needed
         yield first[0], await ask(first[0])
         return
     items = chain(first, items)
-    under_way: dict[asyncio.Future[Result], Asked] = {}
+    under_way: dict[asyncio.Future[Result], Request] = {}
     try:
         while True:
             for item in items:

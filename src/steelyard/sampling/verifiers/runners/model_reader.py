@@ -43,7 +43,7 @@ class ModelReader:
         self.device = next(trunk.parameters()).device
         self.on_gpu = self.device.type == "cuda"
         self.packed = use_packs(trunk, context)
-        self.trunk = CompiledLayers(trunk, wanted=self.packed and self.on_gpu)
+        self.trunk = CompiledLayers(trunk, enabled=self.packed and self.on_gpu)
         self.budget = budget  # tokens a batch
         self.ahead = 2 if self.on_gpu else 0  # batches launched before the first of them is awaited
         self._warned = False
@@ -123,9 +123,9 @@ class CompiledLayers:
     fails, the trunk stays as it is.
     """
 
-    def __init__(self, trunk: Any, *, wanted: bool, after: int = AFTER) -> None:
+    def __init__(self, trunk: Any, *, enabled: bool, after: int = AFTER) -> None:
         self.trunk = trunk
-        self.left: float = after if wanted else float("inf")  # tokens until it is compiled
+        self.left: float = after if enabled else float("inf")  # tokens until it is compiled
         self.on = False
 
     def __call__(self, **inputs: Any) -> Any:

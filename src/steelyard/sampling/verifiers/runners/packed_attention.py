@@ -55,7 +55,7 @@ def _hidden(trunk: Any, inputs: dict[str, Any]) -> Any:
     import torch
 
     device = next(trunk.parameters()).device
-    there = {name: each.to(device) if torch.is_tensor(each) else each for name, each in inputs.items()}
+    there = {name: value.to(device) if torch.is_tensor(value) else value for name, value in inputs.items()}
     with torch.inference_mode():
         return trunk(**there, use_cache=False).last_hidden_state[0].float()
 
@@ -91,7 +91,7 @@ def _flash(_module: Any, query: Any, key: Any, value: Any, *, scaling: float, ke
     """All segments in one kernel."""
     import torch
 
-    query, key, value = (each[0].transpose(0, 1) for each in (query, key, value))
+    query, key, value = (tensor[0].transpose(0, 1) for tensor in (query, key, value))
     out, *_ = torch.ops.aten._flash_attention_forward(
         query, key.index_select(0, keys), value.index_select(0, keys),
         more["cu_seq_lens_q"], more["cu_seq_lens_k"], more["max_length_q"], more["max_length_k"],
@@ -106,7 +106,7 @@ def _by_segment(module: Any, query: Any, key: Any, value: Any, *, scaling: float
     from torch.nn.functional import scaled_dot_product_attention
 
     groups = module.num_key_value_groups
-    key, value = (each.index_select(2, keys).repeat_interleave(groups, 1) for each in (key, value))
+    key, value = (tensor.index_select(2, keys).repeat_interleave(groups, 1) for tensor in (key, value))
     spans = zip(pairwise(more["cu_seq_lens_q"].tolist()), pairwise(more["cu_seq_lens_k"].tolist()), strict=True)
     out = torch.empty_like(query)
     for (first, last), (begin, end) in spans:

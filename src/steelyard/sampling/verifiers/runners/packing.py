@@ -120,13 +120,13 @@ def branches(rendered: Sequence[Rendered], questions: Sequence[Hashable]) -> lis
     numbers: dict[Hashable, int] = {}
     mine = [numbers.setdefault(question, len(numbers)) for question in questions]
     common: dict[int, NDArray[np.int64]] = {}
-    for number, each in zip(mine, rendered, strict=True):
-        ids = np.asarray(each.ids[: max(each.positions)], np.int64)
-        known = common.get(number, ids)
-        most = min(len(known), len(ids))
-        differ = np.flatnonzero(known[:most] != ids[:most])
-        common[number] = known[: differ[0] if len(differ) else most]
-    return [Branch(each, number, len(common[number])) for number, each in zip(mine, rendered, strict=True)]
+    for number, item in zip(mine, rendered, strict=True):
+        ids = np.asarray(item.ids[: max(item.positions)], np.int64)
+        prefix = common.get(number, ids)
+        most = min(len(prefix), len(ids))
+        differ = np.flatnonzero(prefix[:most] != ids[:most])
+        common[number] = prefix[: differ[0] if len(differ) else most]
+    return [Branch(item, number, len(common[number])) for number, item in zip(mine, rendered, strict=True)]
 
 
 def packs(some: Sequence[Branch], budget: int) -> Iterator[list[int]]:

@@ -56,7 +56,7 @@ class Served:
         self.kind: Kind | None = None
         self.tries = TRIES  # of one response
         self.timeout: float | None = None  # of one try; None: the client's
-        self.found: dict[str, Any] = {"where": "vllm", "served": model, "context": context}
+        self.detected: dict[str, Any] = {"where": "vllm", "served": model, "context": context}
 
     @classmethod
     async def connect(
@@ -80,7 +80,7 @@ class Served:
             made.tries, made.timeout, made.pace = tries, timeout, pace or made.pace
             version = await get(client, "/version")
             named = version.get("version") if isinstance(version, dict) else None
-            made.found["version"] = address.masked(str(named), 40) if named else None
+            made.detected["version"] = address.masked(str(named), 40) if named else None
             await made._probe()
             return made
         except BaseException:
@@ -129,7 +129,7 @@ class Served:
         if kind.columns == 1 and self.raw:
             kind = replace(kind, probabilities=await self._ignores_raw(rendered, rows))
         self.kind = kind
-        self.found |= {"row": kind.a_row, "columns": kind.columns, "probabilities": kind.probabilities}
+        self.detected |= {"row": kind.a_row, "columns": kind.columns, "probabilities": kind.probabilities}
 
     async def _ignores_raw(self, rendered: Rendered, rows: Array) -> bool:
         """Whether a server returns probabilities although logits were requested: a single column does not show it."""
@@ -162,29 +162,29 @@ class Served:
 
     @property
     def _where(self) -> str:
-        return f"{self.client.address.base} ({self.model}, vLLM {self.found.get('version') or 'of unknown version'})"
+        return f"{self.client.address.base} ({self.model}, vLLM {self.detected.get('version') or 'of unknown version'})"
 
     @property
     def _advice(self) -> str:
         return f"serve it with: vllm serve MODEL {self.protocol.served}"
 
 
-async def _model(client: Client, wanted: str) -> tuple[str, int | None]:
+async def _model(client: Client, requested: str) -> tuple[str, int | None]:
     """The name of the server's model, and the longest input."""
     try:
         reply = await client.request("GET", "/v1/models")
     except TryError as error:
-        known = "" if isinstance(error, RefusedError) and error.status == 404 else advice(error)
-        raise VerifierError(f"{client.address.base} does not list models: {error.reason}; {known or WHERE}") from None
+        fix = "" if isinstance(error, RefusedError) and error.status == 404 else advice(error)
+        raise VerifierError(f"{client.address.base} does not list models: {error.reason}; {fix or WHERE}") from None
     if not isinstance(reply, dict) or not isinstance(reply.get("data"), list):
         raise VerifierError(f"{client.address.base} does not list models; {WHERE}")
     there = {str(model.get("id")): model.get("max_model_len") for model in reply["data"] if isinstance(model, dict)}
-    name = wanted if wanted in there or len(there) != 1 else next(iter(there))
+    name = requested if requested in there or len(there) != 1 else next(iter(there))
     if name not in there:
         served = client.address.masked(", ".join(there)) or "none"
         raise VerifierError(
-            f"{client.address.base} has no model {wanted!r}: it serves {served}; "
-            f"start it with --served-model-name {wanted}"
+            f"{client.address.base} has no model {requested!r}: it serves {served}; "
+            f"start it with --served-model-name {requested}"
         )
     longest = there[name]
     return name, longest if isinstance(longest, int) else None

@@ -12,6 +12,7 @@ from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.verifiers.protocol import (
     ChatProtocol,
     EmbeddingProtocol,
+    MeaningProtocol,
     PairProtocol,
     Protocol,
     RecordedProtocol,
@@ -48,6 +49,12 @@ def check_one_at_a_time(name: str, protocol: Protocol, command: str) -> None:
             f"{name} gives vectors, not scores, and '{command}' weighs by scores: use 'steelyard generate', "
             f"'steelyard score --verifier {name}' and 'steelyard vote --answers free:cosine:{name}'"
         )
+    if isinstance(protocol, MeaningProtocol):
+        instead = "; or --verifier embeddings" if command == "serve" else ""
+        raise SettingError(
+            f"{name} compares all responses of a question, and '{command}' weighs by scores: use 'steelyard generate', "
+            f"'steelyard score --verifier {name}' and 'steelyard vote --answers free:judged:{name}'{instead}"
+        )
     if isinstance(protocol, PairProtocol):
         raise SettingError(
             f"{name} compares all responses of a question, and '{command}' scores one at a time: use --verifier judge, "
@@ -81,11 +88,11 @@ async def connect(
 
         return Recorded(protocol)
     if isinstance(protocol, ChatProtocol):
-        from steelyard.sampling.verifiers.runners.chat_server import Asked
+        from steelyard.sampling.verifiers.runners.chat_server import ChatServer
 
         if address is None:
             raise AssertionError("check_place requires an address")
-        return await Asked.connect(protocol, address, model, tries, timeout, pace)
+        return await ChatServer.connect(protocol, address, model, tries, timeout, pace)
     if isinstance(protocol, EmbeddingProtocol):
         from steelyard.sampling.verifiers.runners.embedding_server import EmbeddingServer
 
@@ -109,7 +116,7 @@ class Recorded:
 
     def __init__(self, protocol: RecordedProtocol) -> None:
         self.protocol = protocol
-        self.found: dict[str, Any] = {"where": "recorded"}
+        self.detected: dict[str, Any] = {"where": "recorded"}
 
     async def score(self, items: Iterator[Item]) -> Results:
         """Read each sample."""

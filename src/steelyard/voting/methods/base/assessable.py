@@ -51,7 +51,8 @@ def _gains(vote: Method, labelled: LabelledPool, seed: int) -> dict[str, float]:
     half = out_of_fold(vote, labelled, 2, seed=seed)  # on 50 %
     if many is None or half is None:
         return {}
-    baselines = ("majority",) if labelled.scores is None else ("majority", "vanilla")
+    directed = labelled.scores is not None and not labelled.origin.undirected
+    baselines = ("majority", "vanilla") if directed else ("majority",)
     base = {name: method_class(name)().predict(labelled.unlabelled()).correct(labelled) for name in baselines}
     steps: dict[str, NDArray[np.float64]] = {"step": many - half} | {
         name: many - correct for name, correct in base.items()

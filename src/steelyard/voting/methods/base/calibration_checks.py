@@ -11,6 +11,7 @@ import numpy as np
 from steelyard.foundation.arguments import argument, spelling
 from steelyard.foundation.errors import CalibrationError, LabelError, NothingToLearnError, ScoreError, SteelyardWarning
 from steelyard.voting.fitting.score_quality import warn_of_suspicious_scores
+from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import LabelledPool, Pool
 
 P = TypeVar("P", bound=Pool)
@@ -37,6 +38,21 @@ def check_fit(pool: Pool, *, learns: bool, scored: bool, fits_majority: bool) ->
         raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
     if scored and isinstance(pool, LabelledPool):
         warn_of_suspicious_scores(pool)
+    if scored and not learns:
+        warn_of_undirected_scores(pool.origin)
+
+
+def warn_of_undirected_scores(origin: Origin) -> None:
+    """Warn that a vote without labels takes more of a score for better, where labels would have to decide."""
+    if origin.undirected:
+        name = origin.undirected[0]
+        warnings.warn(
+            f"whether more or less of {name!r} is better depends on the LLM: calibrated and platt learn it from labels "
+            f"('steelyard fit'), a vote without labels takes more for better; if less is, use "
+            f"{argument('score', f'1-{name}')}",
+            SteelyardWarning,
+            stacklevel=4,
+        )
 
 
 def check_calibration(pool: Pool) -> None:
@@ -49,11 +65,11 @@ def check_calibration(pool: Pool) -> None:
             f"{pool.n_questions} calibration questions{of_all} are too few: {fix}label at least {FEWEST_QUESTIONS}, "
             f"better {ENOUGH_QUESTIONS} or more (the methods 'majority' and 'vanilla' need none)"
         )
-    known = pool.readable if pool.scores is None else pool.readable & ~np.isnan(pool.scores)
-    if pool.scores is not None and not known.any() and pool.readable.any():
+    usable = pool.readable if pool.scores is None else pool.readable & ~np.isnan(pool.scores)
+    if pool.scores is not None and not usable.any() and pool.readable.any():
         raise ScoreError("every score is missing (NaN): choose another score column, or use 'majority'")
-    correct = int(pool.correct[known].sum())
-    incorrect = int(known.sum()) - correct
+    correct = int(pool.correct[usable].sum())
+    incorrect = int(usable.sum()) - correct
     if not correct or not incorrect:
         raise NothingToLearnError(
             f"every scored response to the {pool.n_questions:,} calibration questions is "
@@ -88,11 +104,11 @@ def _larger_share(pool: LabelledPool) -> tuple[str, str]:
 
 
 def check_all_scored(pool: Pool) -> None:
-    """Refuse scores of a verifier that was asked on demand: those it was asked for are no fair sample of all."""
-    if pool.asked is not None:
+    """Refuse scores of a verifier that was asked on demand: those that were requested are no fair sample of all."""
+    if pool.scored is not None:
         raise ScoreError(
-            f"{int((~pool.asked).sum()):,} of {pool.n_responses:,} scores were not asked (score --frugal), and a fit "
-            "needs them all: 'steelyard score' without --frugal asks for the rest, and asks nothing twice"
+            f"{int((~pool.scored).sum()):,} of {pool.n_responses:,} scores were not requested (score --frugal), and a "
+            "fit needs them all: 'steelyard score' without --frugal asks for the rest, and asks nothing twice"
         )
 
 

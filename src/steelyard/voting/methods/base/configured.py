@@ -32,12 +32,12 @@ class Configured:
 
     def set_params(self, **params: Any) -> Self:
         """Change settings. What was learned with others is forgotten: fit it again."""
-        known = self.settings()
+        settings = self.settings()
         for key in params:
-            if key not in known:
-                raise SettingError(f"{self.name} has no setting {key!r}: {did_you_mean(key, known)}")
-        if any(value != known[key] for key, value in params.items()):
-            fresh = vars(type(self)(**{**known, **params}))
+            if key not in settings:
+                raise SettingError(f"{self.name} has no setting {key!r}: {did_you_mean(key, settings)}")
+        if any(value != settings[key] for key, value in params.items()):
+            fresh = vars(type(self)(**{**settings, **params}))
             vars(self).clear()
             vars(self).update(fresh)
         return self
@@ -47,13 +47,13 @@ class Configured:
         types = get_type_hints(type(self))
         for key, value in self.settings().items():
             if not is_a(_plain(value), types[key]):
-                wanted = getattr(types[key], "__name__", str(types[key]))
-                raise SettingError(f"{key} is {value!r:.40}, which {self.name} cannot use: give it as {wanted}")
+                expected = getattr(types[key], "__name__", str(types[key]))
+                raise SettingError(f"{key} is {value!r:.40}, which {self.name} cannot use: give it as {expected}")
 
     def __repr__(self) -> str:
         """An expression that makes the method anew, unfitted: settings that are not the default."""
-        told = [f"{f.name}={_plain(getattr(self, f.name))!r}" for f in _settings(self) if _changed(self, f)]
-        return f"{type(self).__name__}({', '.join(told)})"
+        changed = [f"{f.name}={_plain(getattr(self, f.name))!r}" for f in _settings(self) if _changed(self, f)]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 M = TypeVar("M", bound=Configured)
@@ -74,7 +74,7 @@ def clone(method: M) -> M:
 @cache
 def _check_constructor(kind: Any) -> None:
     """Refuse a class with settings that are no fields: they would be lost in a copy or a plan."""
-    stored = {each.name for each in fields(kind)}
+    stored = {setting.name for setting in fields(kind)}
     for base in kind.__mro__:
         annotated = get_annotations(base).items() if issubclass(base, Configured) else ()
         lost = [name for name, type_ in annotated if name not in stored and "ClassVar" not in str(type_)]
@@ -84,14 +84,14 @@ def _check_constructor(kind: Any) -> None:
                 "decorate the class with @dataclass(repr=False, eq=False)"
             )
     takes = set(list(signature(kind.__init__).parameters)[1:])
-    if takes != {each.name for each in _settings(kind)}:
+    if takes != {setting.name for setting in _settings(kind)}:
         raise SettingError(
             f"{kind.__name__} has a constructor of its own: make it a dataclass, its settings fields with a default"
         )
 
 
 def _settings(method: Any) -> list[Any]:
-    return [each for each in fields(method) if each.init]
+    return [setting for setting in fields(method) if setting.init]
 
 
 def _changed(method: Any, setting: Any) -> bool:

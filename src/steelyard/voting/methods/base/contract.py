@@ -46,6 +46,7 @@ class MethodContract(Configured, ABC):
     scored: ClassVar[bool] = True  # reads scores
     fits_majority: ClassVar[bool] = False  # where there is nothing to learn, a fit is the majority vote
     weighs_sources: ClassVar[bool] = False  # of use only where a pool has two sources or more
+    only_by_name: ClassVar[bool] = False  # evaluate measures it only if it is named; leaderboard always does
     ties_by_score: ClassVar[bool] = True  # of answers with the same total, the higher total score wins
     votes_on_similar: ClassVar[bool] = False  # can vote among answers that are similar (pools/similarity.py)
     counts_similar: ClassVar[bool] = False  # its weights already contain what similar answers add

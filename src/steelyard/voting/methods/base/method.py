@@ -1,7 +1,7 @@
 """The methods as users call them: `fit`, `predict`, `save`. The method gives the weights, the tally counts them.
 
 Around `weigh` and `_learn` of a class (contract.py), a fit checks the pool, mixes several scores and records what the
-pool was; a vote mixes the scores, fills in those that were not asked, and says how sure it is.
+pool was; a vote mixes the scores, fills in those that were not requested, and says how sure it is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from steelyard.voting.tally import tally
 
 if TYPE_CHECKING:
     from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities
+    from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
     from steelyard.voting.confidence.risk_control import RiskControl
+    from steelyard.voting.fitting.mixing import Mix
     from steelyard.voting.on_demand.bounds import AnswerBounds
 
 P = TypeVar("P", bound=Pool)
@@ -72,16 +74,30 @@ class Method(MethodContract, ABC):
         return self
 
     def _fit(self, pool: Pool) -> None:
-        self.mix_ = None
+        self.mix_ = self.fitted_on_ = None
         seen = pool
+        if self.learns and pool.origin.undirected and pool.scores is not None:
+            from steelyard.voting.fitting.direction import learn_direction
+
+            pool, seen = learn_direction(cast(LabelledPool, pool))
         if self.learns and pool.parts is not None:
             from steelyard.voting.fitting.mixing import Mix
 
             self.mix_ = Mix.fit(cast(LabelledPool, pool))
             seen = self.mix_.crossfit_scores(cast(LabelledPool, pool))
+        elif self.scored and not self.learns:
+            self.mix_ = self._label_free_mix(pool)
+            seen = self.mix_.apply(pool) if self.mix_ else pool
         self._learn(seen)
         self.clear_budget()  # it was chosen for another fit
         self.fitted_on_ = self._provenance(pool)
+
+    def _label_free_mix(self, pool: Pool) -> Mix | None:
+        """How a method that learns nothing mixes several scores; None: it reads the mean of their logits."""
+        from steelyard.voting.fitting.covariance_mix import equal_mix
+        from steelyard.voting.pools.scores import in_unit_range
+
+        return None if pool.parts is None or in_unit_range(pool.parts) else equal_mix(pool)
 
     def clear_budget(self) -> None:
         """Remove what a plan for a budget adds: when to stop, whom to ask, what to score, how many samples to draw."""
@@ -92,7 +108,7 @@ class Method(MethodContract, ABC):
         self.check_pool(pool)
         verdicts = self._decide(self.mixed(pool))
         p_correct = self._p_correct(verdicts)
-        if p_correct is not None and self.asking_ is not None and pool.asked is not None:
+        if p_correct is not None and self.asking_ is not None and pool.scored is not None:
             p_correct = self.asking_.recalibrated(verdicts, pool, p_correct)
         return verdicts if p_correct is None else verdicts.with_p_correct(p_correct)
 
@@ -114,9 +130,9 @@ class Method(MethodContract, ABC):
         return self._answer_probabilities(self.mixed(pool))
 
     def mixed(self, pool: P) -> P:
-        """The pool as this method reads it: several scores made one as it learned to, those not asked filled in."""
+        """The pool as this method reads it: several scores made one as it learned to, those not requested filled in."""
         one = self._one_score(pool)
-        if one.asked is None:
+        if one.scored is None:
             return one
         from steelyard.voting.on_demand.asking import filled
 
@@ -129,8 +145,9 @@ class Method(MethodContract, ABC):
         return self._bounds(self._one_score(pool))
 
     def _one_score(self, pool: P) -> P:
+        pool = self._directed(pool)
         one = pool if self.mix_ is None or pool.parts is None else self.mix_.apply(pool)
-        if one.asked is None:
+        if one.scored is None:
             return one
         from steelyard.voting.on_demand.readings import shared_by_copies
 
@@ -146,10 +163,19 @@ class Method(MethodContract, ABC):
             raise CalibrationError(f"{type(self).__name__} is not fitted: call fit(labelled) or steelyard.load(plan)")
         if self.oracle and not isinstance(pool, LabelledPool):
             raise LabelError(f"{self.name} is an oracle: it needs the labels of the pool it predicts on")
+        directed = self._directed(pool)
         if fitted:
-            fitted.check(pool, reads_scores=self.reads_scores())
+            fitted.check(directed, reads_scores=self.reads_scores())
         if self.mix_:
-            self.mix_.check(pool)
+            self.mix_.check(directed)
+
+    def _directed(self, pool: P) -> P:
+        """The pool with scores such as length read in the direction that the fit learned."""
+        if not pool.origin.undirected or self.fitted_on_ is None or pool.scores is None:
+            return pool
+        from steelyard.voting.fitting.direction import as_fitted
+
+        return as_fitted(pool, self.fitted_on_.score)
 
     def check_similarity(self, pool: Pool) -> None:
         """Refuse answers that are similar, not equal, if the method cannot weigh them."""
@@ -163,6 +189,13 @@ class Method(MethodContract, ABC):
         """Return from which confidence on to answer, so that the error stays within `risk`, if it can be tested."""
         raise CalibrationError(
             f"{self.name} learns no probability, so the risk cannot be controlled: fit a plan with "
+            "steelyard fit --method calibrated --set reserve=0.5"
+        )
+
+    def answer_sets(self, alpha: float) -> AnswerSetThreshold:  # noqa: ARG002
+        """Return which answers are in a set that contains the correct one with probability 1 - alpha."""
+        raise CalibrationError(
+            f"{self.name} learns no probability of each answer, so it has no answer sets: fit a plan with "
             "steelyard fit --method calibrated --set reserve=0.5"
         )
 

@@ -125,8 +125,8 @@ class OffsetVote(Guarded):
             raise PlanError(f"its offsets are {sorted(self.offsets_)}, not one for each rule")
 
     def _learn(self, pool: Pool) -> None:
-        known = self.evidence(pool.known_scores[pool.readable])
-        self.prior_ = float(quantize(np.nanmean(known)))
+        observed = self.evidence(pool.known_scores[pool.readable])
+        self.prior_ = float(quantize(np.nanmean(observed)))
         evidence = lines(cast(LabelledPool, pool), self._filled(pool.known_scores), pool.known_scores)
         wins = intervals(evidence)
         curve = wins.curve()

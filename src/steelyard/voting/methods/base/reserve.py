@@ -48,6 +48,10 @@ class RiskControlled(Method, ABC):
             if confidence is not None:
                 self.reserved_confidence_ = confidence
                 self.reserved_correct_ = verdicts.correct(labelled).astype(np.float64)
+            self._learn_from_reserved(labelled)
+
+    def _learn_from_reserved(self, labelled: LabelledPool) -> None:
+        """Learn what else the reserved questions say; a method with probabilities of all answers overrides it."""
 
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:
         """Return from which confidence on to answer, so that the error stays within `risk`."""

@@ -2,7 +2,7 @@
 
     w_i = (weight_s + slope_s (z_i - centre_s)) / N_s
 
-for a response i of source s, z_i the logit of its score, and N_s the samples of its voice in the question: the
+for a response i of source s, z_i the logit of its score, and N_s the samples of its voter in the question: the
 source itself, or all sources that repeat each other (fitting/source_votes.py). A source that is missing does not vote;
 one that the plan does not know has the mean weight of the others, with a warning.
 """
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SteelyardWarning
 from steelyard.voting.fitting.source_reliability import Consensus, coarse, find_consensus, pairwise_chances
-from steelyard.voting.fitting.source_votes import SourceVotes, find_voices, looked_at, modal_answers
+from steelyard.voting.fitting.source_votes import SourceVotes, find_voters, looked_at, modal_answers
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.setting import FARTHEST, within
 from steelyard.voting.pools.arrays import Codes
@@ -42,7 +42,7 @@ class SourceVote(Method, ABC):
     weighs_sources: ClassVar[bool] = True
 
     weights_: dict[str, float] = field(default_factory=dict, init=False)  # by source
-    voices_: dict[str, float] = field(default_factory=dict, init=False)  # numbers; those with the same have one voice
+    voters_: dict[str, float] = field(default_factory=dict, init=False)  # numbers; those with the same have one voter
     newcomer_: float = field(default=1.0, init=False)  # the weight of a source that was not there
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
@@ -50,23 +50,23 @@ class SourceVote(Method, ABC):
         from steelyard.voting import kernels
 
         names, source = sources_of(pool)
-        voice = self._voices(names)
+        voter = self._voters(names)
         worth = np.array([self.weights_.get(name, self.newcomer_) for name in names])
         weights = np.empty(pool.n_responses)
-        kernels.source_weights(pool.starts, source, voice, worth, self._by_score(pool, names, source), weights)
+        kernels.source_weights(pool.starts, source, voter, worth, self._by_score(pool, names, source), weights)
         return weights
 
     def _by_score(self, pool: Pool, names: tuple[str, ...], source: Codes) -> NDArray[np.float64]:  # noqa: ARG002
         """What the score of every response adds to the weight of its source [R]; empty: nothing."""
         return np.empty(0)
 
-    def _voices(self, names: tuple[str, ...]) -> Codes:
-        """The voice of each of these sources; a new one has its own."""
-        voice, new = list[int](), len(set(self.voices_.values()))
+    def _voters(self, names: tuple[str, ...]) -> Codes:
+        """The voter of each of these sources; a new one has its own."""
+        voter, new = list[int](), len(set(self.voters_.values()))
         for name in names:
-            voice.append(int(self.voices_.get(name, new)))
-            new += name not in self.voices_
-        return np.array(voice, np.int32)
+            voter.append(int(self.voters_.get(name, new)))
+            new += name not in self.voters_
+        return np.array(voter, np.int32)
 
     def check_pool(self, pool: Pool) -> None:
         super().check_pool(pool)
@@ -87,29 +87,29 @@ class SourceVote(Method, ABC):
             )
 
     def check_learned(self) -> None:
-        names, numbers = set(self.weights_), set(self.voices_.values())
+        names, numbers = set(self.weights_), set(self.voters_.values())
         floats = [*self.weights_.values(), *numbers, self.newcomer_]
-        if set(self.voices_) != names or not all(isinstance(value, float) for value in floats):
+        if set(self.voters_) != names or not all(isinstance(value, float) for value in floats):
             raise PlanError("its sources are damaged")
         if not within(-LARGEST, LARGEST, floats) or numbers != {float(i) for i in range(len(numbers))}:
-            raise PlanError("its sources are damaged: a weight or a voice that no fit finds")
+            raise PlanError("its sources are damaged: a weight or a voter that no fit finds")
 
     def summary(self) -> dict[str, Any]:
         heaviest = sorted(self.weights_.items(), key=lambda item: (-item[1], item[0]))
         return {**super().summary(), "sources": {name or "all": weight for name, weight in heaviest}}
 
-    def _keep(self, names: tuple[str, ...], voice: Codes, worth: NDArray[np.float64]) -> None:
-        """Store what the voices are worth under the names of their sources [S]; a voice of -1 never voted."""
-        voted = voice >= 0
+    def _keep(self, names: tuple[str, ...], voter: Codes, worth: NDArray[np.float64]) -> None:
+        """Store what the voters are worth under the names of their sources [S]; a voter of -1 never voted."""
+        voted = voter >= 0
         rounded = coarse(worth)
         self.newcomer_ = float(coarse(np.maximum(rounded.mean(keepdims=True), 0.0))[0]) if len(worth) else 1.0
         self.weights_ = {
-            name: float(rounded[v]) if v >= 0 else self.newcomer_ for name, v in zip(names, voice.tolist(), strict=True)
+            name: float(rounded[v]) if v >= 0 else self.newcomer_ for name, v in zip(names, voter.tolist(), strict=True)
         }
-        new = iter(range(int(voice.max(initial=-1)) + 1, len(names) + len(worth)))
-        self.voices_ = {
-            name: float(v if known else next(new))
-            for name, v, known in zip(names, voice.tolist(), voted.tolist(), strict=True)
+        new = iter(range(int(voter.max(initial=-1)) + 1, len(names) + len(worth)))
+        self.voters_ = {
+            name: float(v if has_voted else next(new))
+            for name, v, has_voted in zip(names, voter.tolist(), voted.tolist(), strict=True)
         }
 
 
@@ -126,48 +126,48 @@ def ordered(pool: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class SourceVoices:
-    """The sources of a pool that gave an answer at all, and their voices."""
+class SourceVoters:
+    """The sources of a pool that gave an answer at all, and their voters."""
 
     names: tuple[str, ...]  # all that are in the pool
-    voice: Codes  # [S] of these; -1: it never gave an answer
-    code: Codes  # [R] the voice of every response
+    voter: Codes  # [S] of these; -1: it never gave an answer
+    code: Codes  # [R] the voter of every response
 
     @classmethod
-    def of(cls, pool: Pool, *, labels: bool) -> SourceVoices:
-        """Find the voices of a pool."""
+    def of(cls, pool: Pool, *, labels: bool) -> SourceVoters:
+        """Find the voters of a pool."""
         names, source = sources_of(pool)
         present = np.bincount(source, minlength=len(names)) > 0
         answering = np.bincount(source[pool.readable], minlength=len(names)) > 0
         dense = np.where(answering, np.cumsum(answering) - 1, -1).astype(np.int32)
         answering_names = tuple(name for name, answers in zip(names, answering, strict=True) if answers)
-        voices = (
-            find_voices(pool, dense[source], len(answering_names), answering_names, labels=labels)
+        voters = (
+            find_voters(pool, dense[source], len(answering_names), answering_names, labels=labels)
             if answering_names
             else np.empty(0, np.int32)
         )
-        voice = np.where(answering, np.append(voices, -1)[dense], -1).astype(np.int32)
+        voter = np.where(answering, np.append(voters, -1)[dense], -1).astype(np.int32)
         return cls(
-            tuple(name for name, is_in in zip(names, present, strict=True) if is_in), voice[present], voice[source]
+            tuple(name for name, is_in in zip(names, present, strict=True) if is_in), voter[present], voter[source]
         )
 
     @property
-    def voices(self) -> int:
-        return int(self.voice.max(initial=-1)) + 1
+    def voters(self) -> int:
+        return int(self.voter.max(initial=-1)) + 1
 
     def votes(self, pool: Pool, z: NDArray[np.float64] | None = None) -> SourceVotes:
-        return SourceVotes.of(pool, self.code, self.voices, z)
+        return SourceVotes.of(pool, self.code, self.voters, z)
 
 
 def consensus_of(votes: SourceVotes) -> Consensus:
-    """What the voices are worth by their agreement alone; one voice, or none, is worth 1."""
-    if votes.voices < 2:
-        return Consensus(np.full(votes.voices, 0.5), np.ones(votes.voices), 0.5, 0.0)
-    some = looked_at(votes.pool, votes.voices)
+    """What the voters are worth by their agreement alone; one voter, or none, is worth 1."""
+    if votes.voters < 2:
+        return Consensus(np.full(votes.voters, 0.5), np.ones(votes.voters), 0.5, 0.0)
+    some = looked_at(votes.pool, votes.voters)
     rows = np.zeros(votes.pool.n_questions, bool)
     rows[some] = True
     few = votes.take(np.flatnonzero(rows))
-    return find_consensus(votes, pairwise_chances(modal_answers(few.pool, few.voice, votes.voices)))
+    return find_consensus(votes, pairwise_chances(modal_answers(few.pool, few.voter, votes.voters)))
 
 
 def score_logits(pool: Pool, clip: float = CLIP) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ class Exact(AskingRule):
 
     def check(self, voter: Voter) -> None:
         blank = Pool.from_arrays(question=[0, 0], answer=[0, 1], scores=[0.5, 0.5])
-        if voter.bounds(blank.only_asked(np.array([True, False]))) is None:
+        if voter.bounds(blank.only_scored(np.array([True, False]))) is None:
             name = getattr(voter, "name", type(voter).__name__)
             possible = "" if getattr(voter, "oracle", False) else "'expected', or "  # an oracle can do neither
             raise SettingError(

@@ -3,7 +3,7 @@
     ask about answer k while  u_k + margin h(a_k)  >  u_lead - margin h(a_lead)
     h(0) = 2,  h(a) = 1 / sqrt(a),  and 0 where all of an answer was read
 
-u: log-odds of the answers with what was not asked filled in; a: readings of the answer that were asked. The lead and
+u: log-odds of the answers with missing scores filled in; a: readings of the answer so far. The lead and
 the least known of its rivals are asked about, one reading each per round. The margin is the one at which, over the
 calibration questions, a wider one would bring less than the price of what it asks (evaluation/scores_on_demand.py).
 """
@@ -45,13 +45,13 @@ class Expected(AskingRule):
         u = learned.sharpness * answer_totals(voter, pool, groups)
         top = groups.top(u)
         lead = groups.one(u == top)
-        a = np.bincount(groups.answer[groups.asked], minlength=len(groups.begin))
+        a = np.bincount(groups.answer[groups.scored], minlength=len(groups.begin))
         used = np.bincount(groups.of_row, voter.uses_scores(pool)[groups.rows], len(groups.first)) > 0
-        left = replace(groups, asked=groups.asked | ~used)
-        open_ = np.bincount(groups.answer[~left.asked], minlength=len(groups.begin)) > 0
+        left = replace(groups, scored=groups.scored | ~used)
+        open_ = np.bincount(groups.answer[~left.scored], minlength=len(groups.begin)) > 0
         change = np.where(open_, np.where(a == 0, UNREAD, 1 / np.sqrt(np.maximum(a, 1))), 0.0)
         room = learned.margin * (change + groups.top(np.where(lead, change, 0.0)))
         rival = ~lead & (u + room > top)
-        asked_about = (rival | (lead & (groups.top(rival.astype(np.int64)) > 0))) & open_
-        priority = np.where(asked_about, learned.margin * change + 0.1 * (u - top), -np.inf)
-        return groups.copies(left.next_unread(asked_about & (groups.ranks(priority) < AT_ONCE)), pool.n_responses)
+        candidates = (rival | (lead & (groups.top(rival.astype(np.int64)) > 0))) & open_
+        priority = np.where(candidates, learned.margin * change + 0.1 * (u - top), -np.inf)
+        return groups.copies(left.next_unread(candidates & (groups.ranks(priority) < AT_ONCE)), pool.n_responses)

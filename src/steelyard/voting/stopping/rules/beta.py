@@ -1,9 +1,10 @@
-"""Beta: stop when the leader will not change (adaptive consistency).
+"""Beta: stop when the leader will not change: Adaptive-Consistency (Aggarwal et al. 2023, arXiv 2305.11860).
 
     P(p > 1/2) with p ~ Beta(v1 + 1, v2 + 1)  =  P(Binomial(v1 + v2 + 1, 1/2) <= v1)
 
 v1: votes for the verdict so far, v2: votes for the answer with the most votes among the others; p: the share of the
-verdict in the votes that go to either, uniform before any was seen. It asks about votes alone and needs no labels.
+verdict in the votes that go to either, uniform before any was seen. At the threshold 0.95 this is the published rule,
+with its Beta criterion. It asks about votes alone and needs no labels.
 Where scores lead a vote to an answer with fewer votes than another, this is below 1/2 and sampling goes on.
 """
 
@@ -43,12 +44,12 @@ class Beta(Rule):
 def keeps_leading(votes: NDArray[np.int64], rival: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return P(p > 1/2) for every pair of counts; 0 where there is no vote."""
     largest = int(votes.max(initial=0)), int(rival.max(initial=0))
-    probability: NDArray[np.float64] = _table(*largest)[votes, rival]
+    probability: NDArray[np.float64] = leading_table(*largest)[votes, rival]
     return np.where(votes > 0, probability, 0.0)
 
 
-def _table(votes: int, rival: int) -> NDArray[np.float64]:
-    """P(p > 1/2) for all counts up to these [votes + 1, rival + 1].
+def leading_table(votes: int, rival: int) -> NDArray[np.float64]:
+    """Return P(p > 1/2) for all counts up to these [votes + 1, rival + 1].
 
     Whoever gets a vote more moves it by half the difference: P(a, b) = (P(a - 1, b) + P(a, b - 1)) / 2, and one
     side without votes has P(a, 0) = 1 - 2^-(a+1).

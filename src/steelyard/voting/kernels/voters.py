@@ -1,7 +1,7 @@
-"""Votes of several voices: what each says, whom the others agree with, and the sums of Dawid and Skene's model.
+"""Votes of several voters: what each says, whom the others agree with, and the sums of Dawid and Skene's model.
 
-A voice is a source, or several that repeat each other. Its N samples of a question share one vote: each is 1 / N of it
-(`unit` [R]). `voice` [R] is a small code; -1 does not vote.
+A voter is a source, or several that repeat each other. Its N samples of a question share one vote: each is 1 / N of it
+(`unit` [R]). `voter` [R] is a small code; -1 does not vote.
 """
 
 import numpy as np
@@ -12,18 +12,18 @@ NEAR = 1e-9  # totals closer than this are tied
 
 
 @compiled
-def vote_units(starts, voice, voices, unit):  # type: ignore[no-untyped-def]
-    """Fill unit [R]: one over the samples of the voice in the question, readable or not; 0 for no voice."""
-    count = np.zeros(max(1, voices), np.int64)
+def vote_units(starts, voter, voters, unit):  # type: ignore[no-untyped-def]
+    """Fill unit [R]: one over the samples of the voter in the question, readable or not; 0 for no voter."""
+    count = np.zeros(max(1, voters), np.int64)
     for q in range(len(starts) - 1):
         for i in range(starts[q], starts[q + 1]):
-            if voice[i] >= 0:
-                count[voice[i]] += 1
+            if voter[i] >= 0:
+                count[voter[i]] += 1
         for i in range(starts[q], starts[q + 1]):
-            unit[i] = 1.0 / count[voice[i]] if voice[i] >= 0 else 0.0
+            unit[i] = 1.0 / count[voter[i]] if voter[i] >= 0 else 0.0
         for i in range(starts[q], starts[q + 1]):
-            if voice[i] >= 0:
-                count[voice[i]] = 0
+            if voter[i] >= 0:
+                count[voter[i]] = 0
 
 
 @compiled
@@ -46,40 +46,40 @@ def modal_answers(starts, width, answer, source, modal):  # type: ignore[no-unty
 
 
 @compiled
-def source_weights(starts, source, voice, worth, more, weights):  # type: ignore[no-untyped-def]
-    """Weigh every response: what its source is worth and what its score adds, by the samples of its voice.
+def source_weights(starts, source, voter, worth, more, weights):  # type: ignore[no-untyped-def]
+    """Weigh every response: what its source is worth and what its score adds, by the samples of its voter.
 
-    voice and worth [S] by source; more [R], or empty.
+    voter and worth [S] by source; more [R], or empty.
     """
-    count = np.zeros(max(1, voice.max() + 1), np.int64)
+    count = np.zeros(max(1, voter.max() + 1), np.int64)
     for q in range(len(starts) - 1):
         for i in range(starts[q], starts[q + 1]):
-            count[voice[source[i]]] += 1
+            count[voter[source[i]]] += 1
         for i in range(starts[q], starts[q + 1]):
             weights[i] = worth[source[i]] + (more[i] if len(more) else 0.0)
-            samples = count[voice[source[i]]]
+            samples = count[voter[source[i]]]
             if samples > 1:
                 weights[i] /= samples
         for i in range(starts[q], starts[q + 1]):
-            count[voice[source[i]]] = 0
+            count[voter[source[i]]] = 0
 
 
 @compiled
-def agreement(starts, width, answer, voice, unit, weight, agrees):  # type: ignore[no-untyped-def]
-    """Fill agrees [Q, V]: how much of each voice's vote is for the answer that all the others choose; -1 if not asked.
+def agreement(starts, width, answer, voter, unit, weight, agrees):  # type: ignore[no-untyped-def]
+    """Fill agrees [Q, V]: how much of each voter's vote is for the answer that all the others choose; -1 if not asked.
 
-    Ties of the others count by half. Returns over all questions the mass of pairs of voices that are both outside the
+    Ties of the others count by half. Returns over all questions the mass of pairs of voters that are both outside the
     winner of all, and of those that give the same answer there.
     """
-    voices = len(weight)
+    voters = len(weight)
     widest = max(1, width.max())
-    shares = np.zeros((voices, widest))  # of voices with several samples
+    shares = np.zeros((voters, widest))  # of voters with several samples
     total, mass = np.zeros(widest), np.zeros(widest)
     same = both = 0.0
     for q in range(len(starts) - 1):
         m = width[q]
         for i in range(starts[q], starts[q + 1]):
-            v = voice[i]
+            v = voter[i]
             if v >= 0:
                 agrees[q, v] = 0.0
                 if answer[i] >= 0:
@@ -96,7 +96,7 @@ def agreement(starts, width, answer, voice, unit, weight, agrees):  # type: igno
                 second = max(second, total[k])
         wrong_all = wrong_own = 0.0
         for i in range(starts[q], starts[q + 1]):
-            v, k = voice[i], answer[i]
+            v, k = voter[i], answer[i]
             if v < 0 or k < 0:
                 continue
             if unit[i] == 1:
@@ -138,7 +138,7 @@ def agreement(starts, width, answer, voice, unit, weight, agrees):  # type: igno
 
 @compiled
 def votes_together(answers, posterior, together):  # type: ignore[no-untyped-def]
-    """Add to together [V, K, K] how often each voice answered l while k was correct, by voice, l and k."""
+    """Add to together [V, K, K] how often each voter answered l while k was correct, by voter, l and k."""
     for q in range(answers.shape[0]):
         for v in range(answers.shape[1]):
             if answers[q, v] >= 0:
@@ -148,7 +148,7 @@ def votes_together(answers, posterior, together):  # type: ignore[no-untyped-def
 
 @compiled
 def add_evidence(answers, log_confusion, z):  # type: ignore[no-untyped-def]
-    """Add to z [Q, K] the log-likelihood of each voice's answer; log_confusion [V, K, K] by voice, answer and k."""
+    """Add to z [Q, K] the log-likelihood of each voter's answer; log_confusion [V, K, K] by voter, answer and k."""
     for q in range(answers.shape[0]):
         for v in range(answers.shape[1]):
             if answers[q, v] >= 0:

@@ -1,0 +1,1 @@
+"""docs/sample-committees.md: how to divide samples among LLMs."""
