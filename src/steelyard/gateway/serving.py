@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import logging
 import os
@@ -48,6 +49,8 @@ QUIET = logging.getLogger("steelyard.gateway.access")  # silent unless its level
 NEW = 10_000  # objects between two collections
 OLDER = 20  # collections of new objects per collection of older ones
 TARGET = 10_240  # the maximum on macOS
+M_MMAP_THRESHOLD = -3  # of malloc.h
+LARGE = 2**20  # bytes
 
 
 async def serve_forever(
@@ -59,6 +62,7 @@ async def serve_forever(
     """
     choose_plain_loops()
     raise_file_limit()
+    return_freed_memory()
     async with serving(configuration, serve) as address:
         tune_garbage_collection()
         stopped = asyncio.ensure_future(first_signal())
@@ -202,6 +206,15 @@ def tune_garbage_collection() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW, OLDER, OLDER)
+
+
+def return_freed_memory() -> None:
+    """Make glibc return the memory of large bodies to the system as soon as they are freed.
+
+    By default it keeps blocks of up to 32 MB for later use once one of their size was freed.
+    """
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def raise_file_limit() -> None:
