@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import steelyard as sy
 from steelyard import Pool
 from steelyard.voting.pools.relative_scores import LIMIT, relative_scores, standardised_again
+from tests.committees import committee
 
 LENGTHS = st.lists(st.integers(1, 10_000), min_size=1, max_size=12)
 
@@ -89,6 +92,14 @@ def test_of_scores_on_any_scale_those_of_other_sources_do_not_count() -> None:
     judge, prm = [7.0, 2.0, 9.0], [0.6, 0.9, 0.1]
     mixed = both.with_parts({"judge": judge, "prm": prm}).from_sources(["a"])
     assert np.allclose(mixed.known_scores, alone.with_parts({"judge": judge[:2], "prm": prm[:2]}).known_scores)
+
+
+def test_a_committee_learns_from_scores_on_any_scale_and_from_relative_ones() -> None:
+    """It carries its weights in place of the scores of a mix."""
+    table = committee(questions=60).with_columns(judge=pl.col("correct") * 5.0 + 1, prm=0.5, length=pl.lit(7))
+    for score in ("judge+prm", "length(length)", "length(length)+prm"):
+        read = sy.read_labelled(table, source="llm", score=score, answers="exact")
+        assert sy.CommitteeVote().fit(read).predict(read.unlabelled()).confidence is not None
 
 
 def test_sources_are_standardised_by_themselves() -> None:

@@ -328,13 +328,15 @@ class Pool:
 
         These are standardised scores, and the mean of scores on any scale, which are ranked in their question.
         """
-        relative, any_scale = self.origin.relative, self.parts is not None and not in_unit_range(self.parts)
+        relative, names = self.origin.relative, self.origin.parts
+        mix = self.parts if self.parts is not None and self.parts.shape[1] == len(names) else None  # or no scores
+        any_scale = mix is not None and not in_unit_range(mix)
         if part.scores is None or not (relative or any_scale):
             return part
         group = part.question_and_source
-        if part.parts is None:
+        if mix is None or part.parts is None:
             return replace(part, scores=standardised_again(part.scores.astype(np.float64), group))
-        columns = zip(part.origin.parts, part.parts.T, strict=True)
+        columns = zip(names, part.parts.T, strict=True)
         parts = np.column_stack([standardised_again(x, group) if name in relative else x for name, x in columns])
         return replace(part, parts=parts, scores=mean_on_any_scale(parts, part.spread(np.arange(part.n_questions))))
 
