@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import polars as pl
 
 from docs.accuracy.page import markdown
 from steelyard.evaluation.reports.chart_style import colour
+from steelyard.evaluation.set_results import holm
 
 HERE = Path(__file__).parent
 SCORED = ("grid", "public")  # the groups of sets with scores
@@ -64,9 +67,9 @@ def boards(name: str) -> str:
     return "\n\n".join(f"### {labels or 'No'} labels, {TITLES[name]}\n\n{board(name, labels)}" for labels in counts)
 
 
-def overall() -> pl.DataFrame:
-    """The mean gain over all sets of both groups, whose questions differ, by labels, n and method."""
-    both = pl.concat([stored(name) for name in SCORED]).with_columns(
+def overall(groups: Sequence[str]) -> pl.DataFrame:
+    """The mean gain over all sets of some groups, whose questions differ, by labels, n and method."""
+    both = pl.concat([stored(name) for name in groups]).with_columns(
         share=pl.col("sets") / pl.col("sets").sum().over(KEY)
     )
     return both.group_by(*KEY, maintain_order=True).agg(
@@ -79,18 +82,25 @@ def overall() -> pl.DataFrame:
     )
 
 
-def against_default() -> str:
-    """The default beside the best other method, over all sets."""
+def against_default(groups: Sequence[str]) -> str:
+    """The default beside the best other method, over all sets of some groups."""
     rows = []
-    for (labels, n), part in overall().group_by("labels", "n", maintain_order=True):
+    for (labels, n), part in overall(groups).group_by("labels", "n", maintain_order=True):
         own = part.filter("default").row(0, named=True)
-        other = part.filter(~pl.col("default")).sort("gain", descending=True, maintain_order=True).row(0, named=True)
+        others = part.filter(~pl.col("default")).sort("gain", descending=True, maintain_order=True)
+        other, p = others.row(0, named=True), holm(p_values(others))[0]
         names = [str(labels), str(n), str(own["sets"]), own["method"]]
         difference = points(-other["difference"], other["difference_se"])
         gains = points(own["gain"], own["se"]), points(other["gain"], other["se"])
-        rows.append([*names, gains[0], other["method"], gains[1], difference])
-    heads = ["labels", "n", "sets", "default", "gain", "best other", "its gain", "default minus that"]
+        rows.append([*names, gains[0], other["method"], gains[1], difference, f"{p:.2f}" if p >= 0.01 else "< 0.01"])
+    heads = ["labels", "n", "sets", "default", "gain", "best other", "its gain", "default minus that", "p"]
     return markdown(heads, rows, text=4)
+
+
+def p_values(methods: pl.DataFrame) -> list[float]:
+    """Two-sided, of the difference of each method to the default."""
+    pairs = methods.select("difference", "difference_se").iter_rows()
+    return [math.erfc(abs(value) / error / math.sqrt(2)) if error > 0 else 1.0 for value, error in pairs]
 
 
 def points(value: float, error: float) -> str:
@@ -99,7 +109,10 @@ def points(value: float, error: float) -> str:
 
 def facts() -> dict[str, str]:
     """The figures of the summary."""
-    values = {name: boards(name) for name in TITLES} | {"overall": against_default()}
+    values = {name: boards(name) for name in TITLES} | {
+        "overall": against_default(SCORED),
+        "of_sources": against_default(("committees",)),
+    }
     for name in SCORED:
         table = stored(name).filter(labels=SHOWN[0], n=SHOWN[1])
         default = table.filter("default").row(0, named=True)

@@ -49,7 +49,7 @@ def verdicts(folder: Path) -> pl.DataFrame:
 @pytest.mark.parametrize("score", ["score", "score+other"])
 def test_verdicts_over_parts_are_bit_for_bit_those_over_all_rows(folder: Path, tmp_path: Path, score: str) -> None:
     cal = sy.read_labelled(sy.simulate(200, 8, seed=9).with_columns(other=pl.col("score") / 2), score=score)
-    sy.CalibratedVote(reserve=0.5).fit(cal).save(tmp_path / "plan.json")
+    sy.CalibratedVote(reserve=0.5).fit(cal, n=6).save(tmp_path / "plan.json")
     options: dict[str, Any] = {"risk": 0.4, "confidence_level": 0.7, "n": 6}
     found = vote_parts(folder, tmp_path / "out", Here(), plan=tmp_path / "plan.json", **options)
     whole = sy.vote(odd_table(), tmp_path / "plan.json", **options).sort("question")
@@ -130,9 +130,13 @@ def test_a_part_that_fails_is_named_and_the_others_are_kept(folder: Path, tmp_pa
     assert [i for i in range(5) if sealed(tmp_path / "out" / f"part-{i:05d}.parquet")] == [0, 1, 2, 4]
 
 
-def test_what_learns_from_the_whole_table_is_not_learned_part_by_part(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match=r"consensus learns from the whole table.*steelyard fit .* -o plan.json"):
-        vote_parts(folder, tmp_path / "out", Here(), method="consensus", source="llm")
+@pytest.mark.parametrize("method", ["consensus", None])
+def test_what_learns_from_the_whole_table_is_not_learned_part_by_part(
+    folder: Path, tmp_path: Path, method: str | None
+) -> None:
+    """Without a method it is the default for several sources."""
+    with pytest.raises(SettingError, match=r"consensus learns from the whole table.*steelyard fit .* majority"):
+        vote_parts(folder, tmp_path / "out", Here(), method=method, source="llm")
 
 
 def test_a_plan_of_sources_votes_the_same_where_a_part_has_not_heard_all_of_them(tmp_path: Path) -> None:

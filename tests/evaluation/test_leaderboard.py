@@ -125,7 +125,7 @@ def test_ranks_and_corrected_p_values() -> None:
         ({"n": [0]}, "at least 1"),
         ({"labels": [-1]}, "at least 0"),
         ({"splits": 0}, "at least 1"),
-        ({"n": [64]}, "8 samples of 40 questions, too few for n = 64"),
+        ({"n": [64]}, "8 samples and 40 questions, too few for n = 64"),
         ({"labels": [1000]}, "1020 questions"),
         ({"labels": [5]}, "use 0, or 10 and more"),
         ({"methods": ["nonesuch"]}, "nonesuch"),
@@ -172,6 +172,25 @@ def test_sources_vote_together_and_the_consensus_needs_no_labels() -> None:
     assert set(gains) == {(0, "majority"), (0, "consensus"), *((50, m) for m in ("majority", "consensus", "committee"))}
     assert gains[50, "committee"] > 0
     assert board.samples_to_match.is_empty()
+    assert {row["method"] for row in board.table.iter_rows(named=True) if row["default"]} == {"consensus", "committee"}
+
+
+def test_of_several_sources_n_are_drawn_and_the_same_ones_answer_every_question() -> None:
+    """Each pair has a perfect LLM and one that is always wrong, and labels say which one to believe."""
+    right = {"ant": True, "bee": False}
+    rows = [
+        {"question": q, "llm": llm, "answer": "a" if good else "b", "gold": "a"}
+        for q in range(120)
+        for llm, good in right.items()
+    ]
+    pool = sy.read_labelled(pl.DataFrame(rows), source="llm", score="none", answers="exact")
+    board = leaderboard([ResponseSet("two", pool)], labels=[50], n=[1, 2], splits=1)
+    by_n = {row["n"]: row for row in board.table.filter(method="committee").iter_rows(named=True)}
+    accuracy = board.results[0].of("committee", 1)
+    assert set(accuracy.tolist()) == {float(accuracy[0])}  # one committee, one accuracy on every question
+    assert by_n[2]["accuracy"] == 1.0
+    with pytest.raises(sy.SettingError, match="has 2 sources and 120 questions, too few for n = 3"):
+        leaderboard([ResponseSet("two", pool)], labels=[0], n=[3])
 
 
 def test_options_about_files_need_files() -> None:

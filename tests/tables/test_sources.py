@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
+from steelyard.foundation.errors import SteelyardNote
 from tests.committees import committee, pool
 from tests.running import steelyard
 
@@ -95,3 +96,24 @@ def test_the_command_line_fits_votes_and_evaluates_a_committee(tmp_path, monkeyp
     assert shown.code == 0, shown.err
     assert '"committee"' in shown.out
     assert '"consensus"' in shown.out
+
+
+SOURCES = {"ant": 0.95, "bee": 0.9, "cat": 0.3, "dog": 0.3, "elk": 0.3}
+
+
+def test_several_sources_are_weighted_by_their_agreement_without_a_plan() -> None:
+    table, options = committee(SOURCES, 80), {"source": "llm", "answers": "exact"}
+    assert sy.vote(table, **options).equals(sy.vote(table, method="consensus", **options))
+    assert not sy.vote(table, **options).equals(sy.vote(table, method="majority", **options))
+
+
+def test_too_few_questions_to_learn_from_are_decided_by_majority_with_a_note() -> None:
+    table, options = committee(SOURCES, 12), {"source": "llm", "answers": "exact"}
+    with pytest.warns(SteelyardNote, match=r"12 questions are too few .* of 5 sources .* method='consensus'"):
+        verdicts = sy.vote(table, **options)
+    assert verdicts.equals(sy.vote(table, method="majority", **options))
+
+
+def test_one_source_is_no_committee() -> None:
+    table, options = committee({"ant": 0.8}, 40, samples={"ant": 3}), {"source": "llm", "answers": "exact"}
+    assert sy.vote(table, **options).equals(sy.vote(table, method="majority", **options))

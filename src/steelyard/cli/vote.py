@@ -35,7 +35,9 @@ def run(
     plan: opt.Plan = None,
     method: Annotated[
         list[str] | None,
-        opt.method_option("Without a plan: any that needs no labels, such as vanilla or cisc. Default: majority."),
+        opt.method_option(
+            "Without a plan: any that needs no labels, such as vanilla. Default: majority; consensus with --source."
+        ),
     ] = None,
     output: Annotated[
         Path | None, opt.output_option("the verdicts (.parquet, .jsonl, .csv); with --engine, a folder")

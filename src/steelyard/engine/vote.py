@@ -28,11 +28,18 @@ from steelyard.engine.worker_messages import WarningSummary, captured_warnings
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.store_address import Place
 from steelyard.runs.manifest import sha256_of
-from steelyard.tables.answer_set_column import check_sample_count
 from steelyard.tables.layouts.long import Long
 from steelyard.tables.plan_reading import answers_of_plan, rename_of_plan
 from steelyard.tables.source_column import source_of_run
-from steelyard.tables.vote import Decisions, abstaining, decide, voter_of, warn_about_verdicts
+from steelyard.tables.vote import (
+    OF_SOURCES,
+    Decisions,
+    abstaining,
+    check_promises,
+    decide,
+    voter_of,
+    warn_about_verdicts,
+)
 from steelyard.tables.vote import vote as vote_alone
 from steelyard.tables.vote_warnings import check_several, note_unweighed_scores
 from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
@@ -134,16 +141,18 @@ def vote_parts(
     progress: Callable[[float], None] | None = None,
 ) -> VotedParts:
     """Decide every question of a folder of parts; the options are those of `steelyard.vote`."""
-    voter = voter_of(plan, method)
+    several = source or source_of_run(folder)
+    voter = voter_of(plan, OF_SOURCES if several and plan is None and method is None else method)
     if voter.weighs_sources and voter.fitted_on_ is None:
         raise SettingError(
             f"{voter.name} learns from the whole table, and no worker sees it: make a plan first ('steelyard fit "
-            f"{folder} --method {voter.name} --source {source or 'COLUMN'} -o plan.json'), then give --plan plan.json"
+            f"{folder} --method {voter.name} --source {several or 'COLUMN'} -o plan.json') and vote with --plan "
+            "plan.json, or use --method majority"
         )
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
     sets = voter.answer_sets(answer_sets) if answer_sets is not None else None
-    if sets is not None and n is not None:
-        check_sample_count(voter, n)
+    if n is not None:
+        check_promises(voter, n, control, sets)
     source = source or (voter.fitted_on_.source if voter.fitted_on_ else None) or source_of_run(folder)
     rename = rename_of_plan(voter, str(folder), rename)
     options: dict[str, Any] = {"score": score, "source": source, "rename": rename, "layout": layout or Long.name}
@@ -171,9 +180,10 @@ def vote_parts(
     result.decided.question_means = [np.array(means)] if means else []
     notices.warn()
     check_several(voter, result.decided.origin)
+    check_promises(voter, result.decided.largest, control, sets)
     warn_about_verdicts(voter, result.decided, n)
     if plan is None and method is None:
-        note_unweighed_scores(result.decided.origin)
+        note_unweighed_scores(voter, result.decided.origin)
     reader.warn(f"steelyard answers {folder} --only-unreadable")
     job.summarise(result.summary())
     return result

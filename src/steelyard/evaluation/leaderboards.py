@@ -4,6 +4,9 @@ For each set and each number of labels L the questions are split at random sever
 Methods are fitted at every n on the calibration questions and vote on random subsets of n samples of the test
 questions, all on the same subsets. Without labels only methods that learn nothing take part.
 
+In a set of several sources n counts sources: committees of n are drawn at random, and methods are fitted on and vote on
+the responses of each committee, the same sources for every question.
+
     gain    accuracy minus that of the majority vote, the mean over sets
     se      its standard error: a question of several sets is one observation of all of them
     rank    the mean over sets of the rank by accuracy; equal methods share a rank
@@ -26,7 +29,9 @@ from steelyard.evaluation.matching_compute import first_reached
 from steelyard.evaluation.set_results import BASELINE, SetResult, Shares, common_methods, mean_accuracy, summaries
 from steelyard.evaluation.subset_accuracy import correct_shares
 from steelyard.foundation.errors import SettingError, SteelyardWarning
-from steelyard.voting.methods import default_method, method_class
+from steelyard.sampling.ask.prepare import unplanned
+from steelyard.tables.vote import OF_SOURCES
+from steelyard.voting.methods import default_method, fit_or_majority, method_class
 from steelyard.voting.methods.base.calibration_checks import FEWEST_QUESTIONS
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import LabelledPool
@@ -38,6 +43,7 @@ LABELS = (0, 50, 200)
 SAMPLES = (4, 16, 64)
 SPLITS = 2
 RESAMPLES = 4  # random subsets of a test question in each split
+COMMITTEES = 8  # random committees of n sources in each split
 FEWEST = 20  # test questions
 MOST = 400  # test questions in each split
 
@@ -117,7 +123,8 @@ def leaderboard(
 ) -> Leaderboard:
     """Measure methods on many sets of labelled responses.
 
-    A set takes part at every n up to its number of samples, and with L labels if it has L + 20 questions or more.
+    A set takes part at every n up to its number of samples, or of sources if it has several, and with L labels if it
+    has L + 20 questions or more.
 
     >>> import steelyard as sy
     >>> pool = sy.read_labelled(sy.simulate(120, 8))
@@ -145,9 +152,10 @@ def leaderboard(
                 results.append(result)
                 pools.append(one.pool)
     if not results:
-        samples, questions = max(one.pool.n for one in sets), max(one.pool.n_questions for one in sets)
+        samples, questions = max(_largest(one.pool) for one in sets), max(one.pool.n_questions for one in sets)
+        noun = "sources" if any(len(one.pool.sources) > 1 for one in sets) else "samples"
         raise SettingError(
-            f"the largest set has {samples} samples of {questions} questions, too few for n = {min(n)} and "
+            f"the largest set has {samples} {noun} and {questions} questions, too few for n = {min(n)} and "
             f"{min(labels)} labels, which need {min(labels) + FEWEST} questions: choose fewer"
         )
     _warn_about_missing(results, methods, labels, n)
@@ -160,7 +168,7 @@ def _warn_about_missing(
 ) -> None:
     """Say which of the requested n, numbers of labels and methods are not on the board."""
     sizes = {size for result in results for size in result.sizes}
-    missing = [f"n = {size} (no set has so many samples)" for size in sorted(set(n) - sizes)]
+    missing = [f"n = {size} (no set has so many samples or sources)" for size in sorted(set(n) - sizes)]
     counts = {result.labels for result in results}
     missing += [f"{count} labels (no set has {count + FEWEST} questions)" for count in sorted(set(labels) - counts)]
     for name in methods or ():
@@ -177,7 +185,7 @@ def _measure(
 ) -> SetResult | None:
     """Measure one set with some number of labels; None: it is too small for that."""
     pool = one.pool
-    sizes = [size for size in n if size <= pool.n]
+    sizes = [size for size in n if size <= _largest(pool)]
     if not sizes or pool.n_questions < labels + FEWEST:
         return None
     chosen = _methods(pool, methods, labels)
@@ -189,7 +197,8 @@ def _measure(
             order = rng.permutation(pool.n_questions)
             tested = np.sort(order[labels : labels + MOST])
             cal, test = pool.take(np.sort(order[:labels])), pool.take(tested)
-            correct = _shares(chosen, cal if labels else None, test, sizes, seed + split)
+            measured = _committee_shares if len(pool.sources) > 1 else _shares
+            correct = measured(chosen, cal if labels else None, test, sizes, seed + split)
             total[tested] += correct
             times[tested] += 1
     seen = np.flatnonzero(times)
@@ -210,13 +219,18 @@ def _methods(pool: LabelledPool, methods: Sequence[str] | None, labels: int) -> 
     return [name for name in usable if methods is None or name in (*methods, BASELINE, _default(pool, labels))]
 
 
-def _default(pool: LabelledPool, labels: int) -> str:
-    """The default method; without labels that of a vote without a plan (sampling/ask/prepare.py)."""
-    from steelyard.sampling.ask.prepare import unplanned
+def _largest(pool: LabelledPool) -> int:
+    """The largest n of a set."""
+    return len(pool.sources) if len(pool.sources) > 1 else pool.n
 
+
+def _default(pool: LabelledPool, labels: int) -> str:
+    """The default method; without labels that of a vote without a plan (tables/vote.py, sampling/ask/prepare.py)."""
     if labels:
         return default_method(pool)
-    return unplanned(pool.scores is not None, len(pool.sources) > 1).name
+    if len(pool.sources) > 1:
+        return OF_SOURCES
+    return unplanned(pool.scores is not None).name
 
 
 def _shares(
@@ -230,6 +244,27 @@ def _shares(
         correct = correct_shares(voters, test, np.array(sizes), resamples=RESAMPLES, seed=seed)[0]
     by_majority = correct[:, :, [list(methods).index(BASELINE)]]
     return np.where(np.isnan(correct), by_majority, correct)
+
+
+def _committee_shares(
+    methods: Sequence[str], cal: LabelledPool | None, test: LabelledPool, sizes: Sequence[int], seed: int
+) -> Shares:
+    """How often every test question is answered correctly by committees of n random sources [Q, S, K]."""
+    rng = np.random.default_rng(seed)
+    correct = np.zeros((test.n_questions, len(sizes), len(methods)))
+    for s, n in enumerate(sizes):
+        draws = 1 if n == len(test.sources) else COMMITTEES
+        for _ in range(draws):
+            names = [test.sources[i] for i in rng.choice(len(test.sources), n, replace=False)]
+            asked = test.from_sources(names)
+            answered = np.isin(np.asarray(test.questions), np.asarray(asked.questions))
+            for k, name in enumerate(methods):
+                if cal is None:
+                    voter = _without_labels(name, asked)
+                else:
+                    voter = fit_or_majority(method_class(name)(), cal.from_sources(names))
+                correct[answered, s, k] += voter.predict(asked.unlabelled()).correct(asked) / draws
+    return correct
 
 
 def _without_labels(name: str, test: LabelledPool) -> Method:

@@ -14,13 +14,13 @@ from steelyard.voting.pools.pool import Pool
 from steelyard.voting.pools.verdicts import Verdicts
 
 
-def check_sample_count(voter: Method, samples: int) -> None:
-    """Refuse answer sets of fewer samples than those of the reserved questions: their coverage would be unknown."""
+def check_sample_count(voter: Method, samples: int, promise: str) -> None:
+    """Refuse fewer samples than the reserved questions had: what was measured on these would not hold."""
     fitted = voter.fitted_on_
-    if fitted is not None and samples < fitted.n:
+    if fitted is not None and samples < fitted.n and not voter.weighs_sources:
         raise SettingError(
-            f"answer sets were calibrated with {fitted.n} samples per question, and this vote uses {samples}: fit a "
-            f"plan with -n {samples} --set reserve=0.5"
+            f"{promise} with {fitted.n} samples per question, and this vote uses {samples}: fit a plan with "
+            f"-n {samples} --set reserve=0.5"
         )
 
 

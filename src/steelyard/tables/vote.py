@@ -26,7 +26,13 @@ from steelyard.tables.pools_from_frames import join
 from steelyard.tables.score_columns import same_scores
 from steelyard.tables.source_column import source_of_run
 from steelyard.tables.sources.file_checks import name_in_errors
-from steelyard.tables.vote_warnings import check_several, note_pooled_llms, note_unweighed_scores, warn_of_plan
+from steelyard.tables.vote_warnings import (
+    check_several,
+    note_few_questions,
+    note_pooled_llms,
+    note_unweighed_scores,
+    warn_of_plan,
+)
 from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
 from steelyard.voting.confidence.drift import score_drift, some_question_means
 from steelyard.voting.confidence.risk_control import RiskControl
@@ -35,6 +41,11 @@ from steelyard.voting.methods.base.calibration_checks import too_many, warn_of_u
 from steelyard.voting.methods.base.configured import clone
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.origin import Origin
+from steelyard.voting.pools.pool import Pool
+
+OF_SOURCES = "consensus"  # the method without a plan for several sources, if there are
+ENOUGH_QUESTIONS = 20  # questions to learn from how often sources agree, or
+ENOUGH_SIMILAR = 100  # questions with free text
 
 
 class VoteDetails(NamedTuple):
@@ -65,11 +76,13 @@ def vote(
 ) -> pl.DataFrame:
     """Decide every question of a table with a plan (a path or a fitted method), or with a method that needs none.
 
-    The default is the majority vote; a plan and a method together are refused. Memory is bounded by a batch, whatever
-    the length of the table. With `risk`, answers are given only as long as the error rate stays within it with
-    probability `confidence_level`; the others are null, with false in the column `answered`. With `answer_sets`, the
-    column `answer_set` lists answers that contain the correct one, except with this probability. Answers are read as
-    the plan's were; `answers` names the kind if the plan has none. The options are those of `steelyard vote`.
+    The default is the majority vote; for several sources it is the consensus, which weights each source by its
+    agreement with the others. A plan and a method together are refused. Memory is bounded by a batch, whatever the
+    length of the table, except where sources are weighed without a plan. With `risk`, answers are given only as long as
+    the error rate stays within it with probability `confidence_level`; the others are null, with false in the column
+    `answered`. With `answer_sets`, the column `answer_set` lists answers that contain the correct one, except with this
+    probability. Answers are read as the plan's were; `answers` names the kind if the plan has none. The options are
+    those of `steelyard vote`.
 
     >>> import steelyard as sy
     >>> plan = sy.LogitVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=1)))
@@ -95,22 +108,46 @@ def vote_with_details(
 ) -> VoteDetails:
     """Vote like `vote` and return the details; the other options are those of `decide`."""
     voter = voter_of(plan, method)
-    if voter.weighs_sources and voter.fitted_on_ is None:
-        passed = ("source", "n", "rename", "layout", "answers")
-        voter = _fitted_here(voter, table, **{key: options[key] for key in passed})
+    passed = {key: options[key] for key in ("source", "n", "rename", "layout", "answers")}
+    if plan is None and method is None:
+        voter = _without_plan(voter, table, **passed)
+    elif voter.weighs_sources and voter.fitted_on_ is None:
+        voter = _fitted_here(voter, table, **passed)
     control = voter.risk_control(risk, confidence_level) if risk is not None else None
     sets = voter.answer_sets(answer_sets) if answer_sets is not None else None
     decisions = decide(voter, table, answer_sets=sets, **options)
     check_several(voter, decisions.origin)
-    if sets is not None:
-        check_sample_count(voter, decisions.largest)
+    check_promises(voter, decisions.largest, control, sets)
     warn_about_verdicts(voter, decisions, options["n"])
     if plan is None and method is None:
-        note_unweighed_scores(decisions.origin)
+        note_unweighed_scores(voter, decisions.origin)
     verdicts = pl.concat(decisions.verdicts)
     unreadable = verdicts["answer"].null_count()
     verdicts = abstaining(verdicts, control.threshold) if control else verdicts
     return VoteDetails(verdicts, voter, unreadable, control, sets)
+
+
+def check_promises(voter: Method, samples: int, control: RiskControl | None, sets: AnswerSetThreshold | None) -> None:
+    """Refuse a vote with fewer samples than those with which its error rate or its answer sets were calibrated."""
+    if control is not None:
+        check_sample_count(voter, samples, "the error rate was controlled")
+    if sets is not None:
+        check_sample_count(voter, samples, "answer sets were calibrated")
+
+
+def _without_plan(majority: Method, table: Any, *, source: str | None, n: int | None, **options: Any) -> Method:
+    """The consensus of several sources if there are enough questions to learn it from; otherwise the majority vote."""
+    source = source or source_of_run(table)
+    if source is None:
+        return majority
+    pool = _votes_of_all(table, source=source, **options)
+    enough = ENOUGH_QUESTIONS if pool.similarity is None else ENOUGH_SIMILAR
+    if len(pool.sources) < 2:
+        return majority
+    if pool.n_questions < enough:
+        note_few_questions(pool, enough, OF_SOURCES)
+        return majority
+    return unfitted(OF_SOURCES).fit(pool, n=n)
 
 
 def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None, **options: Any) -> Method:
@@ -121,10 +158,14 @@ def _fitted_here(voter: Method, table: Any, *, source: str | None, n: int | None
             f"{voter.name} weighs sources: name the column with the source of each response, such as "
             f"{argument('source', 'llm')}"
         )
+    return clone(voter).fit(_votes_of_all(table, source=source, **options), n=n)
+
+
+def _votes_of_all(table: Any, **options: Any) -> Pool:
+    """All responses of a table, without scores and labels."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SteelyardWarning)  # the table is read again with warnings
-        pool = join(list(pools_of(table, source=source, need_score=False, labels=None, **options)))
-    return clone(voter).fit(pool, n=n)
+        return join(list(pools_of(table, need_score=False, labels=None, **options)))
 
 
 def voter_of(plan: object, method: object) -> Method:

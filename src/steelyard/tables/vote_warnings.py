@@ -16,6 +16,7 @@ from steelyard.voting.methods.base.calibration_checks import listed
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.origin import Origin
+from steelyard.voting.pools.pool import Pool
 
 NAMED = 4  # columns in a message
 MOSTLY = 0.95  # share of questions in a question file that are unique; published sets may repeat some
@@ -31,15 +32,25 @@ def check_several(voter: Method, origin: Origin) -> None:
     warnings.warn(origin.single, SteelyardWarning, stacklevel=3)
 
 
-def note_unweighed_scores(origin: Origin) -> None:
-    """Issue a note on scores that the default majority vote does not use, and how to use them."""
+def note_few_questions(pool: Pool, enough: int, method: str) -> None:
+    """Issue a note where sources have one vote each because there are too few questions to compare them on."""
+    warnings.warn(
+        f"{pool.n_questions} questions are too few to learn which of {len(pool.sources)} sources to trust, so each has "
+        f"one vote; from {enough} questions on the default is {method}: use it here with {argument('method', method)}",
+        SteelyardNote,
+        stacklevel=4,
+    )
+
+
+def note_unweighed_scores(voter: Method, origin: Origin) -> None:
+    """Issue a note on scores that the default vote does not use, and how to use them."""
     if not origin.score_columns:
         return
     columns = ", ".join(map(repr, origin.score_columns[:NAMED])) + (", .." if len(origin.score_columns) > NAMED else "")
     warnings.warn(
-        f"this is a majority vote, which does not use the scores in {columns}: fit a plan on labelled responses "
+        f"this is a {voter.name} vote, which does not use the scores in {columns}: fit a plan on labelled responses "
         "('steelyard fit') and vote with it (--plan plan.json), or weight each response by its raw score (--method "
-        f"vanilla --score {more_is_better(origin.score_columns[0])}); --method majority silences this note",
+        f"vanilla --score {more_is_better(origin.score_columns[0])}); --method {voter.name} silences this note",
         SteelyardNote,
         stacklevel=3,
     )
@@ -50,8 +61,8 @@ def note_pooled_llms(voter: Method, origin: Origin) -> None:
     if origin.llms and origin.source is None and voter.fitted_on_ is None:
         warnings.warn(
             f"the responses are of {listed(origin.llms)}, by the column {origin.llm_column!r}, and vote together: to "
-            f"weight each LLM, use --source {origin.llm_column} with a plan or with --method consensus; or vote on the "
-            "rows of one LLM",
+            f"weight each LLM, by its agreement with the others or by a plan, use --source {origin.llm_column}; or vote "
+            "on the rows of one LLM",
             SteelyardNote,
             stacklevel=3,
         )

@@ -154,3 +154,11 @@ def test_without_labels_the_plan_is_vanilla_and_says_so(tmp_path: Path) -> None:
     assert "no labels, so nothing can be calibrated: the plan is vanilla" in shown.err
     assert sy.load(tmp_path / "p.json").name == "vanilla"
     assert "fitting needs labels" in steelyard("fit", tmp_path / "t.parquet", "--method", "calibrated").err
+
+
+def test_a_risk_that_was_controlled_with_more_samples_is_refused() -> None:
+    plan = sy.CalibratedVote(reserve=0.5).fit(sy.read_labelled(sy.simulate(400, 8, seed=1)))
+    table = sy.simulate(50, 8, seed=2)
+    assert sy.vote(table, plan, risk=0.3).height == 50
+    with pytest.raises(sy.SettingError, match="controlled with 8 samples per question, and this vote uses 4"):
+        sy.vote(table, plan, risk=0.3, n=4)
