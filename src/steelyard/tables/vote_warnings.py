@@ -61,7 +61,7 @@ def note_pooled_llms(voter: Method, origin: Origin) -> None:
     if origin.llms and origin.source is None and voter.fitted_on_ is None:
         warnings.warn(
             f"the responses are of {listed(origin.llms)}, by the column {origin.llm_column!r}, and vote together: to "
-            f"weight each LLM, by its agreement with the others or by a plan, use --source {origin.llm_column}; or vote "
+            f"weight each LLM, by agreement with the others or by a plan, use --source {origin.llm_column}; or vote "
             "on the rows of one LLM",
             SteelyardNote,
             stacklevel=3,
