@@ -114,6 +114,13 @@ def test_too_few_questions_to_learn_from_are_decided_by_majority_with_a_note() -
     assert verdicts.equals(sy.vote(table, method="majority", **options))
 
 
+def test_sources_without_a_response_among_the_first_n_are_not_reported_as_unknown(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    assert sy.vote(committee(SOURCES, 40), source="llm", answers="exact", n=3).height == 40
+    assert not [warning for warning in recwarn if "does not know" in str(warning.message)]
+
+
 def test_one_source_is_no_committee() -> None:
     table, options = committee({"ant": 0.8}, 40, samples={"ant": 3}), {"source": "llm", "answers": "exact"}
     assert sy.vote(table, **options).equals(sy.vote(table, method="majority", **options))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,7 +77,8 @@ class SourceVote(Method, ABC):
             column = (self.fitted_on_.source if self.fitted_on_ else None) or "llm"
             read = argument("source", column)
             raise PlanError(f"this plan weighs the sources of {column!r}: read the table with {read}")
-        new = [name for name in pool.sources if name not in self.weights_]
+        present = np.bincount(pool.source, minlength=len(pool.sources)) > 0
+        new = [name for name in compress(pool.sources, present.tolist()) if name not in self.weights_]
         if new:
             many = f"{', '.join(new[:SHOWN])}{f' and {len(new) - SHOWN} more' if len(new) > SHOWN else ''}"
             warnings.warn(
