@@ -30,6 +30,10 @@ NO_SCORE = "none"
 RECORDED = "self_logprob"  # recorded by every run, unlike the scores of verifiers
 
 
+class NoStepsError(ColumnError):
+    """A column contains one number per response where step scores were requested."""
+
+
 @dataclass(frozen=True)
 class Scores:
     """The scores to read: none, one, or the parts of a mix in the order of their names."""
@@ -201,7 +205,7 @@ def choose_score(schema: pl.Schema, requested: str | None, needed: bool = True) 
         raise ColumnError(f"unknown step reducer {reducer!r} in {requested!r}: {did_you_mean(reducer, REDUCERS)}")
     steps = _check_kind(column, schema[column], candidates)
     if reducer is not None and not steps:
-        raise ColumnError(
+        raise NoStepsError(
             f"{column!r} contains one number per response, not a list of steps: use {argument('score', column)}"
         )
     if INVERTED.search(key(column)) and not spec.flipped:

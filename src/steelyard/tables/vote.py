@@ -23,7 +23,7 @@ from steelyard.tables import pools_of
 from steelyard.tables.answer_set_column import check_sample_count, with_answer_sets
 from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method, rename_of_plan
 from steelyard.tables.pools_from_frames import join
-from steelyard.tables.score_columns import same_scores
+from steelyard.tables.score_columns import NoStepsError, same_scores
 from steelyard.tables.source_column import source_of_run
 from steelyard.tables.sources.file_checks import name_in_errors
 from steelyard.tables.vote_warnings import (
@@ -248,6 +248,11 @@ def decide(
         if not trained or score is not None:
             raise
         if voter.reads_scores():
+            if isinstance(error, NoStepsError):
+                raise ColumnError(
+                    f"the plan was fitted on step scores, {trained!r}, and this table has one number per response "
+                    "instead: read a table with the steps, or fit a plan on one number per response"
+                ) from None
             noun = "columns" if "+" in trained else "column"
             raise ColumnError(f"{error}. The plan was fitted on {trained!r}: rename your {noun} to match") from None
         return decide_with(score=None)  # the score is used only to break ties

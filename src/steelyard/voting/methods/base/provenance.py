@@ -48,6 +48,11 @@ class Provenance:
     def check(self, pool: Pool, *, reads_scores: bool) -> None:
         """Refuse a pool that was read by another score, or with answers of another kind."""
         if reads_scores and self.score and pool.origin.score not in (None, self.score):
+            if ":" not in self.score and pool.origin.score == f"{self.score}:last":  # nothing else reads a list
+                raise PlanError(
+                    f"this plan was fitted on one number per response in {self.score!r}, and here it is a list of step "
+                    "scores: fit a plan on step scores, or reduce the lists to the number that the plan was fitted on"
+                )
             raise PlanError(
                 f"this plan was fitted on the score {self.score!r}, the table was read with {pool.origin.score!r}: "
                 f"read it with {argument('score', self.score)}, or fit a plan for {pool.origin.score!r}"
