@@ -8,7 +8,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)  # not
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */voting/*,*/evaluation/*.py
 
-.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray check bench docs clean
+.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray check bench docs test-docs release-check clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
@@ -50,6 +50,10 @@ reproduction: .venv/.developing
 nudged-reproduction: .venv/.developing
 	NUDGE=2 $(BIN)/python -c 'import tests.nudging, docs.reproduction as r; r.check()'
 
+# Every command, link and figure of the pages, the long ones too.
+test-docs: compiled
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/docs -m "not experiments"
+
 test-models: .venv/.models .venv/.local .venv/vocabularies/.made
 	$(BIN)/python -m pytest -n $(WORKERS) tests/models
 
@@ -76,6 +80,10 @@ bench: .venv/.developing
 
 docs: .venv/.developing
 	$(BIN)/python -m docs.make
+
+# The archives of a release, built and used as a user would: tools/release_check.py says how. They are left in dist/.
+release-check: .venv-release/.installed
+	.venv-release/bin/python -m tools.release_check --tag '$(TAG)' --repository '$(REPOSITORY)'
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -122,5 +130,10 @@ VLLM := 0.32.0
 	  -e '.[ray,remote]' hypothesis pytest pytest-timeout pyarrow uvloop 'moto[s3]' flask flask-cors
 	touch $@
 
+.venv-release/.installed: constraints.txt
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt build twine uv
+	touch $@
+
 clean:
-	rm -rf .venv .venv-vllm .venv-ray demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .venv-vllm .venv-ray .venv-release demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

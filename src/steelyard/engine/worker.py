@@ -18,7 +18,7 @@ def refusal(where: str, version: str, reads: Mapping[str, str]) -> str | None:
     """Why a worker cannot start: its version of Steelyard, or a file that it reads, differs from the driver's.
 
     >>> refusal("node-7", "0.0.1", {})
-    'the worker on node-7 has Steelyard 0.1.0, and this command is 0.0.1: install 0.0.1 on every machine'
+    'the worker on node-7 has Steelyard 0.2.0, and this command is 0.0.1: install 0.0.1 on every machine'
     """
     if version != __version__:
         return (
