@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from docs.committees.picture import PAPER
-from steelyard.evaluation.reports.chart_style import colour
+from steelyard.voting.method_colours import colour
 
 LINES = ("cascade", "random routing")
 POINTS = {"cheapest single": "cheapest single LLM", "best single": "best single LLM", "everyone": "everyone"}

@@ -7,7 +7,8 @@ from typing import Any
 import polars as pl
 
 from docs.committees.sets import TITLES
-from steelyard.evaluation.reports.chart_style import colour, named_lines
+from steelyard.foundation.charts.chart_style import named_lines
+from steelyard.voting.method_colours import colour
 
 SHOWN = {
     "few-label": "committee",

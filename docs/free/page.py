@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from docs.accuracy.page import markdown
-from steelyard.evaluation.reports.chart_style import colour
+from steelyard.voting.method_colours import colour
 
 HERE = Path(__file__).parent
 NAMES = {

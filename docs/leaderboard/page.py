@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from docs.accuracy.page import markdown
-from steelyard.evaluation.reports.chart_style import colour
 from steelyard.evaluation.set_results import holm
+from steelyard.voting.method_colours import colour
 
 HERE = Path(__file__).parent
 SCORED = ("grid", "public")  # the groups of sets with scores

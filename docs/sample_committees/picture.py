@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from docs.sample_committees.page import TITLES
-from steelyard.evaluation.reports.chart_style import colour
+from steelyard.voting.method_colours import colour
 
 SHOWN = {
     "single best": "best single LLM in hindsight",

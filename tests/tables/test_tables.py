@@ -371,9 +371,7 @@ def test_a_plan_for_one_number_and_a_table_of_steps_are_told_apart() -> None:
     numbers = sy.simulate(60, 4, seed=1).rename({"score": "prm"})
     steps = numbers.with_columns(prm=pl.concat_list("prm", "prm"))
     by_number, by_steps = (sy.CalibratedVote().fit(sy.read_labelled(table)) for table in (numbers, steps))
-    with pytest.raises(
-        sy.PlanError, match="one number per response in 'prm', and here it is a list of step scores"
-    ):
+    with pytest.raises(sy.PlanError, match="one number per response in 'prm', and here it is a list of step scores"):
         sy.vote(steps, by_number)
     with pytest.raises(sy.SteelyardError, match="fitted on step scores, 'prm:last', and this table has one number"):
         sy.vote(numbers, by_steps)

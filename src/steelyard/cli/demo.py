@@ -32,8 +32,8 @@ def run(
 ) -> None:
     """Calibrate on some of the bundled responses and their scores, and vote on the rest."""
     from steelyard.cli import evaluate, fit, report, vote
-    from steelyard.evaluation.reports.chart_style import check_charts, missing_packages
     from steelyard.evaluation.reports.page import PAGE
+    from steelyard.foundation.charts.chart_style import check_charts, missing_packages
     from steelyard.foundation.files import make_folder
     from steelyard.foundation.outputs import check_output
     from steelyard.tables.writing import VERDICTS

@@ -22,6 +22,7 @@ from steelyard.engine.scheduler import Failed
 from steelyard.engine.with_engine import with_engine
 from steelyard.engine.worker_messages import WarningSummary, captured_warnings
 from steelyard.evaluation.accuracy_curves import Curves, all_methods, curves
+from steelyard.evaluation.evaluation_table import EvaluationTable
 from steelyard.evaluation.method_tables import TABLE, confidence_table, table_of_curves, with_baseline
 from steelyard.evaluation.method_tables import evaluate as evaluate_alone
 from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning
@@ -69,7 +70,7 @@ def evaluate(
     recalibrate: str = "each",
     workers: int | None = None,
     progress: Callable[[float], None] | None = None,
-) -> pl.DataFrame:
+) -> EvaluationTable:
     """With `engine` ("ray", "ray:ADDRESS", "processes:2" or an object) every method is measured by one worker.
 
     The pools are sent to every worker; with `steelyard evaluate --engine` each worker reads the file instead.

@@ -5,8 +5,11 @@ from steelyard.evaluation.accuracy_curves import curves as curves
 from steelyard.evaluation.budget_plan import BudgetPlan as BudgetPlan
 from steelyard.evaluation.cascade_replay import CascadeReplay as CascadeReplay
 from steelyard.evaluation.cascade_replay import replay_cascade as replay_cascade
+from steelyard.evaluation.confidence_reliability import Reliability as Reliability
+from steelyard.evaluation.confidence_reliability import reliability as reliability
 from steelyard.evaluation.conformal_coverage import AnswerSetCoverage as AnswerSetCoverage
 from steelyard.evaluation.conformal_coverage import answer_set_coverage as answer_set_coverage
+from steelyard.evaluation.evaluation_table import EvaluationTable as EvaluationTable
 from steelyard.evaluation.leaderboards import Leaderboard as Leaderboard
 from steelyard.evaluation.leaderboards import ResponseSet as ResponseSet
 from steelyard.evaluation.leaderboards import leaderboard as leaderboard

@@ -5,19 +5,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.evaluation.accuracy import need_labels
 from steelyard.evaluation.subset_accuracy import correct_shares
+from steelyard.foundation.charts.accuracy_lines import accuracy_lines
+from steelyard.foundation.charts.chart_style import check_charts
+from steelyard.foundation.charts.figures import figure
 from steelyard.foundation.errors import CalibrationError, SettingError, SteelyardWarning, did_you_mean, need_numbers
 from steelyard.voting.fitting.score_quality import warn_of_suspicious_scores
+from steelyard.voting.method_colours import colour, is_oracle
 from steelyard.voting.methods import fit_or_majority, method_class, method_names
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.notebook import html_table
 from steelyard.voting.pools.pool import LabelledPool, Pool
+
+if TYPE_CHECKING:
+    import altair as alt
 
 MOST_RESAMPLES = 100_000
 RECALIBRATE = ("each", "full")
@@ -62,13 +69,32 @@ class Curves:
             raise SettingError(f"there is no curve of {method!r}: {did_you_mean(method, self.methods)}")
         return self.correct[:, :, self.methods.index(method)]
 
+    def plot(self) -> alt.LayerChart:
+        """Draw a line per method with its standard error as a band; oracles are dashed and may leave the frame.
+
+        It needs `pip install 'steelyard[report]'`.
+        """
+        check_charts()
+        rows = [
+            {"method": name, "n": n, "accuracy": mean, "low": mean - error, "high": mean + error}
+            for name, means, errors in zip(self.methods, self.accuracy.T, np.nan_to_num(self.se.T), strict=True)
+            for n, mean, error in zip(self.sizes, means.tolist(), errors.tolist(), strict=True)
+            if np.isfinite(mean)
+        ]
+        oracles = [name for name in self.methods if is_oracle(name)]
+        colours = {name: colour(name) for name in self.methods}
+        title = "accuracy (% of test questions)"
+        spec = accuracy_lines(rows, colours, title=title, error="± 1 standard error:", oracles=oracles, marked=True)
+        subtitle = "by samples per question, with ± 1 standard error over questions"
+        return figure(spec, title=f"Accuracy on {len(self.correct):,} questions", subtitle=subtitle)
+
     def __repr__(self) -> str:
         return (
             f"Curves({', '.join(self.methods)}; n = {', '.join(map(str, self.sizes))}; {len(self.correct)} questions)"
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows; `sy.plot` draws it."""
+        """What a notebook shows; `plot` draws it."""
         columns = zip(self.methods, self.accuracy.T, self.se.T, strict=True)
         rows = [
             (name, *(f"{100 * a:.1f} ± {100 * e:.1f}" for a, e in zip(mean, error, strict=True)))

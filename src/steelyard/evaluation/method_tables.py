@@ -30,6 +30,8 @@ from steelyard.voting.pools.verdicts import Verdicts
 if TYPE_CHECKING:
     import polars as pl
 
+    from steelyard.evaluation.evaluation_table import EvaluationTable
+
 TABLE = ("method", "ece", "brier", "aurc")
 
 
@@ -44,7 +46,7 @@ def evaluate(
     baseline: str = "majority",
     recalibrate: str = "each",
     progress: Callable[[float], None] | None = None,
-) -> pl.DataFrame:
+) -> EvaluationTable:
     """Return one row per method and n: accuracy, and the gain over the baseline on the same questions.
 
     At each n every method is fitted on the first n samples of the calibration questions (or once, at full N:
@@ -82,9 +84,11 @@ def with_baseline(methods: Sequence[Method | str], baseline: str = "majority") -
 
 def table_of_curves(
     result: Curves, listed: int, *, n: Sequence[int] | None = None, seed: int = 0, baseline: str = "majority"
-) -> pl.DataFrame:
+) -> EvaluationTable:
     """Return the rows of the first `listed` methods of some curves; the baseline is among all of them."""
     import polars as pl
+
+    from steelyard.evaluation.evaluation_table import EvaluationTable
 
     rows = []
     for size in dict.fromkeys(n or result.sizes):
@@ -101,7 +105,9 @@ def table_of_curves(
             | outcome
             for (name, a, g, sd), outcome in zip(list(cells)[:listed], outcomes, strict=True)
         ]
-    return pl.DataFrame(rows).fill_nan(None)
+    table = EvaluationTable(pl.DataFrame(rows).fill_nan(None))
+    table.baseline = baseline
+    return table
 
 
 def _outcomes(result: Curves, size: int, listed: int) -> list[dict[str, float]]:

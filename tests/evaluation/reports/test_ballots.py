@@ -19,9 +19,9 @@ from steelyard.evaluation.reports.ballot_data import (
     entries,
     first_shown,
     flags,
-    kind_of,
 )
 from steelyard.evaluation.reports.summary import Case, open_case
+from steelyard.voting.answer_values import value_kind
 from tests.building import labelled
 
 
@@ -31,7 +31,7 @@ def case() -> Case:
 
 
 def test_the_bars_of_every_ballot_add_up_to_100_per_cent(case: Case) -> None:
-    assert kind_of(case.method) == "probability"
+    assert value_kind(case.method) == "probability"
     for entry in entries(case.method, case.test):
         assert sum(share for _, share in entry["t"]) + entry["o"] == 1000
         assert all(share >= 0 for _, share in entry["t"])
@@ -40,7 +40,7 @@ def test_the_bars_of_every_ballot_add_up_to_100_per_cent(case: Case) -> None:
 @pytest.mark.parametrize("method", ["best-of-n", "kde"])
 def test_parts_of_the_weight_add_up_and_are_never_negative(case: Case, method: str) -> None:
     vote = sy.method_class(method)().fit(case.cal)
-    assert kind_of(vote) == "share"
+    assert value_kind(vote) == "share"
     for entry, cast in zip(entries(vote, case.test), vote.predict(case.test).cast, strict=True):
         assert sum(share for _, share in entry["t"]) == (1000 if cast else 0)
         assert all(share >= 0 for _, share in entry["t"])
@@ -49,7 +49,7 @@ def test_parts_of_the_weight_add_up_and_are_never_negative(case: Case, method: s
 @pytest.mark.parametrize("method", ["logit", "linear", "vanilla", "majority"])
 def test_only_a_weight_that_is_a_function_of_the_score_counts_against_an_answer(case: Case, method: str) -> None:
     vote = sy.method_class(method)().fit(case.cal)
-    assert kind_of(vote) == "weight"
+    assert value_kind(vote) == "weight"
     totals = np.concatenate([np.array(entry["t"]) for entry in entries(vote, case.test)])
     assert (totals[:, 2] <= 0).all()
     assert (totals[:, 2] < 0).any() == (method in ("logit", "linear"))

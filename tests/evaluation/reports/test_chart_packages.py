@@ -44,6 +44,19 @@ def test_plot_says_what_to_install_before_it_looks_at_its_argument(tmp_path: Pat
     assert done.stderr.splitlines()[-1].endswith(f"SettingError: charts need altair: {INSTALL}")
 
 
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "sy.VanillaVote()",
+        "sy.MajorityVote().predict(sy.Pool.from_arrays(question=[0], answer=[4]))",
+        "sy.evaluation.EvaluationTable({'n': [1]})",
+    ],
+)
+def test_a_plot_method_says_what_to_install(tmp_path: Path, subject: str) -> None:
+    done = without("altair", f"import steelyard as sy; {subject}.plot()", folder=tmp_path)
+    assert done.stderr.splitlines()[-1].endswith(f"SettingError: charts need altair: {INSTALL}")
+
+
 def test_no_public_name_loads_an_optional_package(tmp_path: Path) -> None:
     optional = {"altair", "vl_convert", "torch", "steelyard.sampling.verifiers.runners.packed_attention"}
     program = (

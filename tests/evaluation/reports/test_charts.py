@@ -13,9 +13,10 @@ import pytest
 import steelyard as sy
 from steelyard.evaluation.reports import charts, score_charts
 from steelyard.evaluation.reports.chart_data import Weights, seen
-from steelyard.evaluation.reports.chart_style import colour, leaving_lines, line_names
 from steelyard.evaluation.reports.sentences import calibration_title
+from steelyard.foundation.charts.chart_style import leaving_lines, line_names
 from steelyard.voting.confidence.calibration_error import calibration_curve
+from steelyard.voting.method_colours import colour
 
 
 def weights(low: float, high: float) -> Weights:

@@ -16,11 +16,11 @@ import pytest
 import steelyard as sy
 from steelyard.evaluation.reports.ballot_data import encoded
 from steelyard.evaluation.reports.chart_data import histogram, offsets_of, weights_of
-from steelyard.evaluation.reports.chart_style import colour
 from steelyard.evaluation.reports.page import LARGEST, report
 from steelyard.evaluation.reports.sentences import answer, headline, points
 from steelyard.evaluation.reports.summary import open_case, summarise
 from steelyard.voting.confidence.calibration_error import calibration_curve
+from steelyard.voting.method_colours import colour
 from steelyard.voting.methods.base.response_losses import response_losses
 from tests.building import labelled
 from tests.running import steelyard
@@ -162,7 +162,7 @@ def test_a_ballot_without_a_confidence_shows_the_vote_share(made: dict[str, Path
 
 def test_the_weight_and_the_offset_meet_at_b(made: dict[str, Path]) -> None:
     case = open_case("x", labelled(made["file"]), "logit", share=0.3, seed=0)
-    weights, offsets = weights_of(case), offsets_of(case)
+    weights, offsets = weights_of(case), offsets_of(case.method)
     assert isinstance(case.method, sy.LogitVote)
     assert offsets is not None
     assert weights.crossings == [case.method.b] == [offsets.b]

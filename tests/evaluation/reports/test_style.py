@@ -7,8 +7,10 @@ from typing import ClassVar
 import pytest
 
 import steelyard as sy
-from steelyard.evaluation.reports import chart_style
+from steelyard.evaluation.reports.html_parts import swatch
 from steelyard.evaluation.reports.sentences import named
+from steelyard.foundation.charts.chart_style import RESERVE
+from steelyard.voting.method_colours import colour
 
 COLOURS = {
     "majority": "#7f7f7f",
@@ -41,25 +43,23 @@ class Dressed(sy.VanillaVote):
 def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two methods of other packages beside the built-in ones."""
     more = {"plain": Plain, "dressed": Dressed}
-    monkeypatch.setattr("steelyard.evaluation.reports.chart_style.method_names", lambda: (*sy.method_names(), *more))
-    for module in ("chart_style", "sentences"):
-        monkeypatch.setattr(
-            f"steelyard.evaluation.reports.{module}.method_class", lambda name: more.get(name) or sy.method_class(name)
-        )
+    monkeypatch.setattr("steelyard.voting.method_colours.method_names", lambda: (*sy.method_names(), *more))
+    for module in ("voting.method_colours", "evaluation.reports.sentences"):
+        monkeypatch.setattr(f"steelyard.{module}.method_class", lambda name: more.get(name) or sy.method_class(name))
 
 
 def test_built_in_methods_keep_their_colours_and_labels() -> None:
-    assert {name: chart_style.colour(name) for name in COLOURS} == COLOURS
+    assert {name: colour(name) for name in COLOURS} == COLOURS
     assert {name: named(name) for name in COLOURS} == {name: f"the {name} vote" for name in COLOURS} | LABELS
 
 
 def test_a_method_is_drawn_and_named_as_its_class_says() -> None:
-    assert (chart_style.colour("dressed"), named("dressed")) == ("#123456", "the dressed vote of ours")
-    assert "background:#123456" in chart_style.swatch("dressed")
+    assert (colour("dressed"), named("dressed")) == ("#123456", "the dressed vote of ours")
+    assert "background:#123456" in swatch("dressed")
 
 
 def test_a_method_that_says_nothing_has_a_colour_in_reserve_and_not_that_of_its_parent() -> None:
-    assert chart_style.colour("plain") in chart_style.RESERVE
-    assert chart_style.colour("plain") == chart_style.colour("plain")
+    assert colour("plain") in RESERVE
+    assert colour("plain") == colour("plain")
     assert named("plain") == "the plain vote"
-    assert not set(chart_style.RESERVE) & set(COLOURS.values())
+    assert not set(RESERVE) & set(COLOURS.values())

@@ -34,6 +34,11 @@ def test_it_says_whom_to_ask_first() -> None:
     assert ballot().state.confidence is None
 
 
+def test_it_has_no_picture() -> None:
+    with pytest.raises(sy.SettingError, match="a ballot by a cascade has no picture: print its state"):
+        ballot().plot()
+
+
 def test_it_asks_until_the_answer_is_likely_and_then_stops() -> None:
     one = ballot()
     assert one.add("7", source="a").next == ("b",)

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import steelyard as sy
-from steelyard.voting.methods.base.offset_vote import with_offset
+from steelyard.voting.methods.base.weight_function import with_offset
 from tests.building import Labelled
 
 METHODS = [sy.method_class(name) for name in sy.method_names()]

@@ -14,9 +14,9 @@ from steelyard.evaluation.paper.pair_grid import Settings
 from steelyard.evaluation.paper.paper_page import GENERATOR, page
 from steelyard.evaluation.paper.run_experiments import Cache, Reproduction, Result, code_hash, run_experiments
 from steelyard.evaluation.random_subsets import no_progress
-from steelyard.evaluation.reports import chart_style
-from steelyard.evaluation.reports.chart_style import check_charts
 from steelyard.foundation.caching import cache_folder
+from steelyard.foundation.charts import chart_style
+from steelyard.foundation.charts.chart_style import check_charts
 from steelyard.foundation.files import make_folder, write_atomically
 from steelyard.foundation.outputs import Kind, check_output
 

@@ -6,8 +6,8 @@ from html import escape
 from typing import Any
 
 from steelyard.evaluation.reports.ballot_data import CHANGED, CORRECT, MAJORITY_CORRECT, MISSED, flags
-from steelyard.evaluation.reports.chart_style import colour
 from steelyard.evaluation.reports.summary import Case
+from steelyard.voting.method_colours import colour
 from steelyard.voting.pools.arrays import Ints
 
 SHOWN = {

@@ -4,9 +4,8 @@ The size of a page is limited: the ballot shown first is always included; then c
 majority's, then those that are wrong although a correct answer was given, then the rest. Every text is stored once,
 while there is room; what is left out is counted.
 
-Methods with probabilities show these, "none of these" included. Where the weight of a response depends on the response
-alone its sign is meaningful, and the weights for and against an answer are shown. Any other method shows each answer's
-share of all positive weight. Probabilities and shares are in tenths of a per cent and add up to 1000.
+What an answer has is as `steelyard.voting.answer_values` says. Probabilities and shares are in tenths of a per cent
+and add up to 1000.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,19 +21,17 @@ from numpy.typing import NDArray
 
 from steelyard.evaluation.percentages import tenths
 from steelyard.evaluation.reports.summary import Case
+from steelyard.voting.answer_values import AnswerValues, answer_values, value_kind
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.response_losses import response_losses
 from steelyard.voting.pools.arrays import Bools, Floats, Ints
 from steelyard.voting.pools.pool import Pool
-from steelyard.voting.tally import answer_totals
 
 LONGEST = 4000  # characters of one text
 NAMED = 200  # characters of one answer or question id
 AT_ONCE = 200  # questions weighed together
 NUMBERS = 0.5  # share of the budget that scores and weights may take, before texts
 CHANGED, MISSED, CORRECT, MAJORITY_CORRECT = 1, 2, 4, 8
-TINY = 1e-300
-Kind = Literal["probability", "weight", "share"]
 Entry = dict[str, Any]
 ANSWERS = (3, 6)  # so many answers fit one look, and show more than one bar
 SURE = (0.6, 0.97)  # a verdict that is sure, and has a rival left to see
@@ -66,7 +63,7 @@ def ballots(case: Case, rows: pl.DataFrame, *, budget: int) -> dict[str, Any]:
     _add_texts(case, rows, stored, texts)
     return {
         "method": case.method.name,
-        "kind": kind_of(case.method),
+        "kind": value_kind(case.method),
         "scored": test.scores is not None,
         "sources": [clipped(name, NAMED) for name in test.sources],
         "questions": [stored[q] for q in sorted(stored)],
@@ -159,53 +156,30 @@ def encoded(value: Any) -> str:
     return text
 
 
-def kind_of(method: Method) -> Kind:
-    """Return what the ballots of a fitted method show."""
-    if method.answer_probabilities(NOTHING) is not None:
-        return "probability"
-    return "weight" if method.independent_weights() else "share"
-
-
-NOTHING = Pool.from_arrays(question=[0], answer=[-1], scores=[np.nan])
-
-
 def entries(method: Method, pool: Pool) -> list[Entry]:
     """One entry per question: `t` by answer, votes first, `w` by response, and `o`, what no answer has."""
-    kind = kind_of(method)
-    votes = _by_answer(pool, np.ones(pool.n_responses))
+    kind, shown = value_kind(method), answer_values(method, pool)
     if kind == "probability":
-        return _probabilities(method, pool, votes)
-    weights = method.weights(pool)
+        losses = response_losses(method, pool)
+        if losses is None:
+            raise AssertionError(f"{method.name} has no probabilities")
+        points = _by_question(pool, (100 * losses).round(2))
+        return [_with_none(one) | {"w": loss} for one, loss in zip(shown, points, strict=True)]
     if kind == "weight":
-        parts = (np.maximum(weights, 0), np.minimum(weights, 0))
-        sums = [np.column_stack(columns) for columns in zip(votes, *(_by_answer(pool, w) for w in parts), strict=True)]
-        shown = [values.round(3).tolist() for values in sums]
+        table = [np.column_stack((one.votes, one.value, one.against)).round(3).tolist() for one in shown]
     else:
-        totals = [np.maximum(values, 0) for values in _by_answer(pool, weights)]
-        parts_of = [t if t.sum() > 0 else v for t, v in zip(totals, votes, strict=True)]
-        shown = [_paired(v, tenths((t / max(t.sum(), TINY)).tolist())) for v, t in zip(votes, parts_of, strict=True)]
-    return [{"t": t, "w": w} for t, w in zip(shown, _by_question(pool, weights.round(3)), strict=True)]
+        table = [_paired(one.votes, tenths(one.value.tolist())) for one in shown]
+    return [{"t": t, "w": w} for t, w in zip(table, _by_question(pool, method.weights(pool).round(3)), strict=True)]
 
 
-def _probabilities(method: Method, pool: Pool, votes: list[NDArray[np.float64]]) -> list[Entry]:
-    probabilities, losses = method.answer_probabilities(pool), response_losses(method, pool)
-    if probabilities is None or losses is None:
-        raise AssertionError(f"{method.name} has no probabilities")
-    points = _by_question(pool, (100 * losses).round(2))
-    made = []
-    for q, (held, loss) in enumerate(zip(votes, points, strict=True)):
-        shares = tenths([*probabilities.of(q).tolist(), float(probabilities.none[q])])
-        made.append({"t": _paired(held, shares[:-1]), "o": shares[-1], "w": loss})
-    return made
+def _with_none(one: AnswerValues) -> Entry:
+    """The probabilities of the answers, and that of none of them."""
+    shares = tenths([*one.value.tolist(), one.none or 0.0])
+    return {"t": _paired(one.votes, shares[:-1]), "o": shares[-1]}
 
 
 def _paired(votes: NDArray[np.float64], shares: Sequence[int]) -> list[list[int]]:
     return [[int(count), share] for count, share in zip(votes, shares, strict=True)]
-
-
-def _by_answer(pool: Pool, values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """The values of the readable responses added up by answer, question by question."""
-    return np.split(answer_totals(pool, values)[0], np.cumsum(pool.width)[:-1])
 
 
 def _by_question(pool: Pool, values: NDArray[np.float64]) -> list[list[float]]:

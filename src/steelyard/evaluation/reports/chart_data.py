@@ -10,14 +10,15 @@ import polars as pl
 
 from steelyard.evaluation.accuracy import estimates
 from steelyard.evaluation.reports.summary import BASELINES, Case
-from steelyard.voting.methods.base.offset_vote import with_offset
+from steelyard.foundation.charts.figures import Rows
+from steelyard.voting.methods.base.method import Method
+from steelyard.voting.methods.base.weight_function import weight_function, with_offset
 from steelyard.voting.pools.pool import LabelledPool
 
 BINS = 25  # of the histogram of scores
 STEPS = 400  # points of the accuracy curve over b, at most
 DOMAINS = 30  # shown, the largest first
 NAMED = 40  # characters of a domain
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,9 @@ class Offsets:
 
 def weights_of(case: Case) -> Weights:
     """Trace the fitted weight over the scores, beside the histograms of the calibration responses."""
-    weight = getattr(case.method, "weight", None)
     frame = seen(case.cal)
-    scores = np.linspace(*frame, 201)
-    values = np.array([weight(score) for score in scores]) if weight else np.empty(0)
-    line = [{"score": float(p), "weight": float(w)} for p, w in zip(scores, values, strict=True)] if weight else []
-    crossings = _crossings(case, scores, values)
+    traced = weight_function(case.method, frame)
+    line, crossings = traced.line, traced.crossings
     kinds = _by_kind(case.cal).items()
     below = {kind: float((p < crossings[0]).mean()) if crossings and len(p) else 0.0 for kind, p in kinds}
     return Weights(line, crossings, histogram(case.cal, frame), frame, below)
@@ -72,16 +70,6 @@ def _by_kind(pool: LabelledPool) -> dict[str, Any]:
     return {"correct": pool.known_scores[usable & pool.correct], "wrong": pool.known_scores[usable & ~pool.correct]}
 
 
-def _crossings(case: Case, scores: Any, values: Any) -> list[float]:
-    """The fitted b where there is one, else where the line passes through zero."""
-    vote = with_offset(case.method)
-    if vote is not None:
-        return [vote.b] if 0 < vote.b < 1 and len(set(values.tolist())) > 1 else []
-    turn = np.flatnonzero(values[:-1] * values[1:] < 0)
-    part = values[turn] / (values[turn] - values[turn + 1])
-    return [float(p) for p in scores[turn] + part * (scores[turn + 1] - scores[turn])]
-
-
 def histogram(pool: LabelledPool, frame: tuple[float, float] = (0.0, 1.0)) -> Rows:
     """The share of correct and of incorrect responses in each bin of scores; both add up to 1.
 
@@ -99,9 +87,9 @@ def histogram(pool: LabelledPool, frame: tuple[float, float] = (0.0, 1.0)) -> Ro
     return rows
 
 
-def offsets_of(case: Case) -> Offsets | None:
-    """Read the exact accuracy curve of the page's method, where it is a vote with an offset."""
-    vote = with_offset(case.method)
+def offsets_of(method: Method) -> Offsets | None:
+    """Read the exact accuracy curve of a fitted method, where it is a vote with an offset."""
+    vote = with_offset(method)
     if vote is None:
         return None
     curve = vote.curve_

@@ -6,83 +6,21 @@ paper: axes and rules are drawn in `currentColor`, so light, dark and print foll
 
 from __future__ import annotations
 
-from typing import Any
-
-from steelyard.evaluation.reports.chart_data import Rows
-from steelyard.evaluation.reports.chart_style import colour, colour_of, leaving_lines, named_lines
 from steelyard.evaluation.reports.summary import BASELINES
+from steelyard.foundation.charts.accuracy_lines import accuracy_lines
+from steelyard.foundation.charts.figures import INK, Rows, Spec, inline, layered
 from steelyard.voting.confidence.calibration_error import CalibrationCurve
+from steelyard.voting.method_colours import colour, colour_of
 
-INK = "currentColor"
-HEIGHT = 300
-CURVES = 360  # height of the curves
 TESTED = "accuracy (% of test questions)"
 ORACLES = ("pass-at-n",)
-Spec = dict[str, Any]
-
-
-def layered(*layers: Any, height: int = HEIGHT) -> Spec:
-    """Layer charts, as wide as the page allows."""
-    import altair as alt
-
-    chart = alt.layer(*layers).properties(width="container", height=height)
-    spec: Spec = chart.to_dict()
-    spec.pop("config", None)
-    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return spec
-
-
-def inline(rows: Rows) -> Any:
-    import altair as alt
-
-    return alt.InlineData(
-        values=[{k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
-    )
 
 
 def curves(rows: Rows, method: str) -> Spec:
     """Accuracy over n of the method and its baselines, each line named where it ends; the dashed oracle may leave."""
-    import altair as alt
-
-    measured = {row["method"] for row in rows}
-    methods = [name for name in dict.fromkeys((*BASELINES, method, *ORACLES)) if name in measured]
-    rows = [row for row in rows if row["method"] in methods]
-    sizes = sorted({row["n"] for row in rows})
-    ticks = [n for n in sizes if n & (n - 1) == 0 or n == sizes[-1]]
-    axis = alt.Axis(values=ticks, format="d")
-    x = alt.X(
-        "n:Q",
-        title="samples per question (N)",
-        scale=alt.Scale(type="log", base=2, nice=False, domain=[sizes[0], sizes[-1]]),
-        axis=axis,
-    )
-    honest = [row for row in rows if row["method"] not in ORACLES]
-    low, high = min(row["low"] for row in honest), max(row["high"] for row in honest)
-    ends = (max(0.0, low - 0.01), min(1.0, high + 0.2 * (high - low)))
-    frame = alt.Scale(domain=list(ends), nice=False)
-    y = alt.Y("accuracy:Q", title=TESTED, scale=frame, axis=alt.Axis(format=".0%", tickCount=7))
-    tip = [
-        alt.Tooltip("method:N"),
-        alt.Tooltip("n:Q", title="samples"),
-        alt.Tooltip("accuracy:Q", format=".1%"),
-        alt.Tooltip("low:Q", format=".1%", title="95 % from"),
-        alt.Tooltip("high:Q", format=".1%", title="to"),
-    ]
-    tints = colour_of(methods).legend(None)
-    base = alt.Chart(inline(rows)).encode(x=x, color=tints)
-    shown = alt.FieldOneOfPredicate(field="method", oneOf=[method, "majority"])
-    bands = base.mark_area(opacity=0.15, clip=True).encode(y=alt.Y("low:Q", scale=frame), y2="high:Q")
-    oracle = alt.FieldOneOfPredicate(field="method", oneOf=sorted(ORACLES))
-    dashed = alt.condition(oracle, alt.value([5, 4]), alt.value([1, 0]))
-    heavy = alt.condition(alt.FieldEqualPredicate(field="method", equal=method), alt.value(3.5), alt.value(1.8))
-    lines = base.mark_line(clip=True).encode(y=y, strokeDash=dashed, strokeWidth=heavy)
-    dots = base.mark_point(size=50, opacity=0, filled=True, clip=True).encode(y=y, tooltip=tip)
-    names = named_lines(rows, methods, ends, CURVES, colours=tints, bold=method, ink=INK)
-    leaving = alt.Chart(inline(leaving_lines(rows, ends[1]))).mark_text(
-        align="left", baseline="top", dx=9, color=INK, fontSize=12
-    )
-    leaves = leaving.encode(x=x, y=y, text="method:N")
-    return layered(bands.transform_filter(shown), lines, dots, *names, leaves, height=CURVES)
+    colours = {name: colour(name) for name in (*BASELINES, method, *ORACLES)}
+    shown = (method, "majority")
+    return accuracy_lines(rows, colours, title=TESTED, error="95 %", oracles=ORACLES, bold=method, banded=shown)
 
 
 def calibration_curve(curve: CalibrationCurve, method: str) -> Spec:

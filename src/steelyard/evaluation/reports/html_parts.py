@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from steelyard.voting.method_colours import colour
+
 
 def as_html(text: str) -> str:
     """A sentence as HTML; a number and its unit stay on one line."""
@@ -55,3 +57,8 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> 
         f"<div class=scroll tabindex=0><table><caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
+
+
+def swatch(method: str) -> str:
+    """A patch of a method's colour, as HTML."""
+    return f'<span class=swatch style="background:{colour(method)}"></span>'

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, cast
 
 from steelyard.answers.extract import AUTO
 from steelyard.evaluation.reports.ballot_data import encoded
-from steelyard.evaluation.reports.chart_style import check_charts
 from steelyard.evaluation.reports.on_demand_section import OnDemand, on_demand_section, open_on_demand, plan_of
 from steelyard.evaluation.reports.sections import Section, comparison, section
 from steelyard.foundation import look
 from steelyard.foundation.caching import cache_folder, cached
+from steelyard.foundation.charts.chart_style import check_charts
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import write_atomically
 from steelyard.foundation.outputs import Kind, check_output

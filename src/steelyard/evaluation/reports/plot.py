@@ -1,77 +1,63 @@
-"""One picture of one thing, for a notebook. It stands here and not on the things: they know nothing of charts."""
+"""`sy.plot`: one picture of one thing, for a notebook."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from steelyard.evaluation.accuracy_curves import Curves
-from steelyard.evaluation.reports.chart_style import HEIGHT, WIDTH, check_charts, colour, colour_of, styled
+from steelyard.evaluation.evaluation_table import is_evaluation, plot_gains
+from steelyard.evaluation.reports.chart_data import offsets_of
+from steelyard.evaluation.reports.score_charts import offsets
+from steelyard.foundation.charts.chart_style import check_charts
+from steelyard.foundation.charts.figures import figure
 from steelyard.foundation.errors import SettingError
 from steelyard.voting.methods.base.offset_vote import OffsetVote
 
 if TYPE_CHECKING:
     import altair as alt
+    import polars as pl
 
 
-def plot(subject: Curves | OffsetVote) -> alt.LayerChart:
-    """Draw curves (accuracy over samples), or what a fitted `logit` or `linear` vote learned (accuracy over b).
+class Plottable(Protocol):
+    """What has a picture of its own."""
+
+    def plot(self) -> alt.LayerChart:
+        """Draw it."""
+
+
+def plot(subject: Plottable | OffsetVote | pl.DataFrame) -> alt.LayerChart:
+    """Draw what has a `.plot()`, a table of `sy.evaluate` (gains), or a fitted `logit` or `linear` (accuracy over b).
 
     >>> import steelyard as sy
     >>> cal, test = sy.read_labelled(sy.simulate(200, 8)).split(0.5, seed=0)
     >>> chart = sy.plot(sy.evaluation.curves(["majority", "logit"], cal, test, resamples=5))
     >>> chart.save("curves.html")
-    >>> type(sy.plot(sy.LogitVote().fit(cal))).__name__
-    'LayerChart'
+    >>> sy.plot(sy.LogitVote().fit(cal)).title.text
+    'Accuracy of logit on 100 calibration questions'
     """
+    import polars as pl
+
     check_charts()
-    if isinstance(subject, Curves):
-        return _curves(subject)
     if isinstance(subject, OffsetVote):
         return _offset(subject)
-    raise SettingError(
-        f"there is no picture of {type(subject).__name__}: plot curves(..), or a fitted vote, logit or linear"
-    )
-
-
-def _curves(curves: Curves) -> alt.LayerChart:
-    """A line for each method, with its standard error as a band."""
-    import altair as alt
-
-    rows = [
-        {"method": name, "n": n, "accuracy": mean, "low": mean - error, "high": mean + error}
-        for k, name in enumerate(curves.methods)
-        for n, mean, error in zip(curves.sizes, curves.accuracy[:, k].tolist(), curves.se[:, k].tolist(), strict=True)
-        if np.isfinite(mean)
-    ]
-    axis = alt.Axis(values=list(curves.sizes), format="d")
-    x = alt.X("n:Q", title="samples per question", scale=alt.Scale(type="log", base=2), axis=axis)
-    y = alt.Y("accuracy:Q", title="accuracy", scale=alt.Scale(zero=False), axis=alt.Axis(format=".0%"))
-    colours = colour_of(list(curves.methods)).legend(title=None, symbolOpacity=1)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=colours)
-    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q")
-    line = base.mark_line(point=True).encode(y=y, tooltip=["method:N", "n:Q", alt.Tooltip("accuracy:Q", format=".1%")])
-    title = f"Accuracy on {len(curves.correct)} questions"
-    return _sized(alt.layer(band, line), title, "by samples per question, with standard errors")
+    if isinstance(subject, pl.DataFrame):
+        if is_evaluation(subject.columns):
+            return plot_gains(subject, baseline=getattr(subject, "baseline", "the baseline"))
+        raise SettingError("there is no picture of this table: plot one of evaluate(..), with method, n, gain, gain_se")
+    own: Any = getattr(subject, "plot", None)
+    if own is None:
+        raise SettingError(
+            f"there is no picture of {type(subject).__name__}: plot curves(..), a table of evaluate(..), a fitted "
+            "vote, verdicts, a ballot or reliability(..)"
+        )
+    drawn: alt.LayerChart = own()
+    return drawn
 
 
 def _offset(vote: OffsetVote) -> alt.LayerChart:
     """Accuracy on the calibration questions over b, a step function, and the b that was chosen."""
-    import altair as alt
-
-    curve, drawn_in = vote.curve_, colour(vote.name)
-    places = [vote.score_at(edge) for edge in curve.edges.tolist()]
-    rows = [{"b": b, "accuracy": accuracy} for b, accuracy in zip(places, curve.accuracy.tolist()[1:], strict=True)]
-    x = alt.X("b:Q", title="b, the score at which a response begins to count for its answer")
-    y = alt.Y("accuracy:Q", title="accuracy", scale=alt.Scale(zero=False), axis=alt.Axis(format=".0%"))
-    steps = alt.Chart(alt.InlineData(values=rows)).mark_line(interpolate="step-after", color=drawn_in).encode(x=x, y=y)
-    chosen = [{"b": vote.b}] if np.isfinite(vote.b) else []
-    rule = alt.Chart(alt.InlineData(values=chosen)).mark_rule(strokeDash=[4, 4]).encode(x="b:Q")
-    title = f"Accuracy of {vote.name} on {curve.questions} calibration questions"
-    return _sized(alt.layer(steps, rule), title, f"over b; {vote.rule} chose {vote.b:.3f}")
-
-
-def _sized(chart: Any, title: str, subtitle: str) -> alt.LayerChart:
-    drawn: alt.LayerChart = styled(chart.properties(width=WIDTH, height=HEIGHT), title=title, subtitle=subtitle)
-    return drawn
+    questions, data = vote.curve_.questions, offsets_of(vote)
+    if data is None:
+        raise AssertionError(f"{vote.name} has no offset")
+    title = f"Accuracy of {vote.name} on {questions} calibration questions"
+    subtitle = f"over b, the score at which a weight turns negative; {vote.rule} chose {vote.b:.3f}"
+    return figure(offsets(data, vote.name, (0.0, 1.0)), title=title, subtitle=subtitle)

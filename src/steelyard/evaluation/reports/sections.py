@@ -16,8 +16,7 @@ from steelyard.evaluation.percentages import percent
 from steelyard.evaluation.reports import chart_data, charts, score_charts
 from steelyard.evaluation.reports.ballot_browser import browser
 from steelyard.evaluation.reports.ballot_data import ballots, encoded
-from steelyard.evaluation.reports.chart_style import swatch
-from steelyard.evaluation.reports.html_parts import as_html, card, facts, folded_table, lead
+from steelyard.evaluation.reports.html_parts import as_html, card, facts, folded_table, lead, swatch
 from steelyard.evaluation.reports.sentences import (
     answer,
     calibration_title,
@@ -36,6 +35,7 @@ from steelyard.evaluation.reports.sentences import (
 from steelyard.evaluation.reports.source_details import sources_of
 from steelyard.evaluation.reports.source_figures import source_figures
 from steelyard.evaluation.reports.summary import Case, Summary, open_case, summarise, verifier_facts
+from steelyard.foundation.charts.figures import Spec
 from steelyard.tables.response_rows import texts_of
 from steelyard.voting.pools.pool import LabelledPool
 
@@ -121,7 +121,7 @@ def _cards(s: Summary) -> list[str]:
 def _figures(number: int, case: Case, s: Summary, texts: pl.DataFrame, data: dict[str, Any], seed: int) -> list[str]:
     """Headings and figures, in the order of the page; their specifications go into `data`."""
 
-    def figure(name: str, title: str, note: str, *specs: charts.Spec, after: str = "", width: int = 0) -> str:
+    def figure(name: str, title: str, note: str, *specs: Spec, after: str = "", width: int = 0) -> str:
         places = []
         for i, spec in enumerate(specs):
             key = f"chart-{name}-{number}-{i}"
@@ -132,7 +132,7 @@ def _figures(number: int, case: Case, s: Summary, texts: pl.DataFrame, data: dic
         return f"<figure><h3>{as_html(title)}</h3><p class=note>{as_html(note)}</p>{''.join(places)}{after}</figure>"
 
     weights = chart_data.weights_of(case) if case.cal.scores is not None else None
-    offsets = chart_data.offsets_of(case) if weights else None
+    offsets = chart_data.offsets_of(case.method) if weights else None
     sources = sources_of(case, seed=seed)
     first = case.test.starts[:-1]
     domain = texts["domain"].gather(first) if "domain" in texts.columns else None

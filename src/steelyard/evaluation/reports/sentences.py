@@ -6,8 +6,9 @@ from steelyard.evaluation import percentages
 from steelyard.evaluation.accuracy import Estimate
 from steelyard.evaluation.matching_compute import ComputeToMatch
 from steelyard.evaluation.percentages import percent
-from steelyard.evaluation.reports.chart_data import Offsets, Rows, Weights
+from steelyard.evaluation.reports.chart_data import Offsets, Weights
 from steelyard.evaluation.reports.summary import Summary
+from steelyard.foundation.charts.figures import Rows
 from steelyard.voting.confidence.calibration_error import CalibrationCurve
 from steelyard.voting.methods import method_class
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from steelyard.evaluation.accuracy import Estimate
-from steelyard.evaluation.reports.chart_data import Rows
 from steelyard.evaluation.reports.summary import Case
 from steelyard.evaluation.source_analysis import ErrorAgreement, error_agreement, error_order, leave_one_out
+from steelyard.foundation.charts.figures import Rows
 from steelyard.voting.methods import method_class
 
 MOST = 40  # sources on a picture, the heaviest

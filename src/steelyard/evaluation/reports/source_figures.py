@@ -6,8 +6,6 @@ from collections.abc import Callable
 from html import escape
 
 from steelyard.evaluation.percentages import percent
-from steelyard.evaluation.reports.chart_style import colour
-from steelyard.evaluation.reports.charts import INK, Spec, inline, layered
 from steelyard.evaluation.reports.html_parts import folded_table
 from steelyard.evaluation.reports.sentences import named, outcome, points
 from steelyard.evaluation.reports.source_details import (
@@ -18,6 +16,8 @@ from steelyard.evaluation.reports.source_details import (
     short_names,
     telling,
 )
+from steelyard.foundation.charts.figures import INK, Spec, inline, layered
+from steelyard.voting.method_colours import colour
 
 Figure = Callable[..., str]
 FEW = 12  # sources; the cells of more are too small for figures

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import isnan
 from numbers import Real
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from steelyard.voting.methods.base.source_vote import SourceVote
 from steelyard.voting.pools.notebook import html_facts
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.stopping.stopping_rule import Rule, prefix_of
+
+if TYPE_CHECKING:
+    import altair as alt
 
 NOTHING = BallotState(None, None, 0.0, 0.0, 0, 0, False, "waiting for sample 0")
 
@@ -124,6 +127,29 @@ class Ballot:
         while not self.state.stop and self.state.samples in self._entries:
             self._count(self.state.samples + 1)
         return self.state
+
+    def plot(self) -> alt.LayerChart:
+        """Draw the answers so far, best first, by probability or weight; needs `pip install 'steelyard[report]'`.
+
+        >>> from steelyard import VanillaVote
+        >>> ballot = Ballot(VanillaVote())
+        >>> for answer, score in [("7", 0.9), ("8", 0.2), ("8", 0.3)]:
+        ...     state = ballot.add(answer, score)
+        >>> ballot.plot().title.subtitle
+        'verdict 7 after 3 samples'
+        """
+        from steelyard.sampling.online.ballot_chart import plot_answers
+
+        state = self.state
+        if self._cascade:
+            raise SettingError("a ballot by a cascade has no picture: print its state, or give a plan without prices")
+        if state.verdict is None:
+            raise SettingError("no answer is readable so far: add a sample with an answer first")
+        samples = f"{state.samples} sample{'s' * (state.samples != 1)}"
+        confidence = "" if state.confidence is None else f", confidence {100 * state.confidence:.1f} %"
+        return plot_answers(
+            self.method, self.pool, subtitle=f"verdict {state.verdict!s:.60} after {samples}{confidence}"
+        )
 
     def close(self) -> None:
         """Stop the worker processes, if any were needed; a shared reader is left alone."""

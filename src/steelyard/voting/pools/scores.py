@@ -138,7 +138,7 @@ def mean_on_any_scale(parts: NDArray[Any], question: NDArray[np.int64]) -> NDArr
     """Return the mean score of every row; that of ranks within the question where one of its scores leaves [0, 1].
 
     >>> mean_on_any_scale(np.array([[7.0, 0.5], [9.0, 0.5]]), np.array([0, 0])).round(2)
-    array([0.42, 0.58])
+    array([0.41, 0.59])
     """
     mean = mean_score(parts).astype(np.float64, copy=False)
     if in_unit_range(parts):

@@ -15,9 +15,11 @@ from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.similarity import ALIKE
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
 SHOWN = 10  # in a notebook
+BINS = 10  # of a picture
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +118,38 @@ class Verdicts:
             "responses": self.pool.sizes,
         }
         return pl.DataFrame(columns if self.pool.sample is None else columns | self._winners())
+
+    def plot(self, labelled: LabelledPool | None = None) -> alt.LayerChart:
+        """Draw the questions by confidence, or by `share` if none was learned; with labels, correct and wrong apart.
+
+        It needs `pip install 'steelyard[report]'`.
+
+        >>> import steelyard as sy
+        >>> pool = sy.read_labelled(sy.simulate(200, 8))
+        >>> sy.MajorityVote().predict(pool).plot().title.text
+        'Vote shares of 200 verdicts'
+        """
+        from steelyard.foundation.charts.chart_style import check_charts
+        from steelyard.foundation.charts.figures import figure
+        from steelyard.foundation.charts.question_bins import question_bins
+
+        check_charts()
+        correct = None if labelled is None else self.correct(labelled)
+        kinds = {"all": np.ones(len(self), bool)} if correct is None else {"correct": correct, "wrong": ~correct}
+        values, edges = (self.share if self.p_correct is None else self.p_correct), np.linspace(0, 1, BINS + 1)
+        counts = {kind: np.histogram(np.clip(values[here], 0, 1), edges)[0].tolist() for kind, here in kinds.items()}
+        rows = [
+            {"kind": kind, "begin": i / BINS, "end": (i + 1) / BINS, "questions": count}
+            for kind, column in counts.items()
+            for i, count in enumerate(column)
+        ]
+        if self.p_correct is None:
+            title, axis = "Vote shares", "share of the readable responses that gave the verdict (%)"
+        else:
+            title, axis = "Confidence", "confidence of the verdict (%)"
+        known = "" if correct is None else f"; {100 * correct.mean():.1f} % of the verdicts are correct"
+        title = f"{title} of {len(self):,} verdicts"
+        return figure(question_bins(rows, title=axis), title=title, subtitle=f"number of questions{known}")
 
     def differ(self, other: Verdicts) -> Bools:
         """Which verdicts differ from others on the same pool [Q]; similar answers to free text do not.

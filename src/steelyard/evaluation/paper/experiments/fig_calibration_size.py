@@ -12,7 +12,8 @@ from steelyard.evaluation.paper.experiment import Experiment, Finding
 from steelyard.evaluation.paper.measuring import rights
 from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.evaluation.percentages import percent, points
-from steelyard.evaluation.reports.chart_style import HEIGHT, WIDTH, colour_of, named_lines
+from steelyard.foundation.charts.chart_style import HEIGHT, WIDTH, named_lines
+from steelyard.voting.method_colours import colour_of
 
 APART = 1.5  # the ratio of two sizes that are both named on the axis
 METHODS = ("majority", "vanilla", "kde", "linear", "logit")

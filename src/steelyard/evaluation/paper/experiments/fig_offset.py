@@ -13,9 +13,9 @@ from steelyard.evaluation.paper.pair_grid import RESERVE as SHARE
 from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.evaluation.paper.paper_tables import count
 from steelyard.evaluation.percentages import points
-from steelyard.evaluation.reports.chart_style import RESERVE, named_lines
+from steelyard.foundation.charts.chart_style import RESERVE, named_lines
 from steelyard.voting.methods import method_class
-from steelyard.voting.methods.base.offset_vote import Offset
+from steelyard.voting.methods.base.weight_function import Offset
 from steelyard.voting.score_weights import logit
 
 POINTS = 101

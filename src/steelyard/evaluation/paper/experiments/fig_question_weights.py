@@ -12,8 +12,8 @@ from steelyard.evaluation.paper.experiments._weight_functions import SCORES, glo
 from steelyard.evaluation.paper.measuring import splits
 from steelyard.evaluation.paper.pair_grid import Grid, Settings
 from steelyard.evaluation.percentages import percent
-from steelyard.evaluation.reports.chart_style import colour
 from steelyard.foundation.errors import TableError
+from steelyard.voting.method_colours import colour
 from steelyard.voting.pools.pool import LabelledPool
 
 SHOWN = 5

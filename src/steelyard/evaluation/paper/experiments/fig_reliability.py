@@ -12,8 +12,9 @@ from steelyard.evaluation.paper.experiments._weight_functions import Values, glo
 from steelyard.evaluation.paper.measuring import splits
 from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.evaluation.paper.paper_tables import count
-from steelyard.evaluation.reports.chart_style import WIDTH, colour
+from steelyard.foundation.charts.chart_style import WIDTH
 from steelyard.voting.fitting.llm_reliability import question_reliability
+from steelyard.voting.method_colours import colour
 from steelyard.voting.pools.pool import LabelledPool
 
 ESTIMATED, CONSTANT = "estimated from scores", "constant"

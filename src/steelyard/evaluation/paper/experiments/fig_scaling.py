@@ -14,7 +14,8 @@ from steelyard.evaluation.paper.experiments._measurements import all_curves
 from steelyard.evaluation.paper.pair_grid import Grid, Settings
 from steelyard.evaluation.paper.paper_tables import count, percents
 from steelyard.evaluation.percentages import percent, points
-from steelyard.evaluation.reports.chart_style import HEIGHT, WIDTH, colour, leaving_lines, named_lines
+from steelyard.foundation.charts.chart_style import HEIGHT, WIDTH, leaving_lines, named_lines
+from steelyard.voting.method_colours import colour
 
 ORDER = (
     "pass-at-n", "optimal", "optimal-shuffled", "optimal-crossfit", "calibrated", "logit", "linear", "kde", "vanilla",

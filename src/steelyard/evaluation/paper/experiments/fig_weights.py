@@ -12,7 +12,7 @@ from steelyard.evaluation.paper.experiments._weight_functions import SCORES, glo
 from steelyard.evaluation.paper.measuring import splits
 from steelyard.evaluation.paper.pair_grid import Grid, Pair, Settings
 from steelyard.evaluation.paper.paper_tables import listed
-from steelyard.evaluation.reports.chart_style import colour
+from steelyard.voting.method_colours import colour
 from steelyard.voting.pools.arrays import Ints
 
 PAIRS = 6

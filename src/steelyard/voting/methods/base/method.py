@@ -22,6 +22,8 @@ from steelyard.voting.pools.verdicts import Verdicts
 from steelyard.voting.tally import tally
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from steelyard.voting.confidence.answer_probabilities import AnswerProbabilities
     from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
     from steelyard.voting.confidence.risk_control import RiskControl
@@ -159,8 +161,7 @@ class Method(MethodContract, ABC):
             raise SettingError(f"a vote takes a pool, not a {type(pool).__name__}: read it first")
         fitted = self.fitted_on_
         self.check_similarity(pool)
-        if self.learns and fitted is None:
-            raise CalibrationError(f"{type(self).__name__} is not fitted: call fit(labelled) or steelyard.load(plan)")
+        self._need_fit()
         if self.oracle and not isinstance(pool, LabelledPool):
             raise LabelError(f"{self.name} is an oracle: it needs the labels of the pool it predicts on")
         directed = self._directed(pool)
@@ -168,6 +169,10 @@ class Method(MethodContract, ABC):
             fitted.check(directed, reads_scores=self.reads_scores())
         if self.mix_:
             self.mix_.check(directed)
+
+    def _need_fit(self) -> None:
+        if self.learns and self.fitted_on_ is None:
+            raise CalibrationError(f"{type(self).__name__} is not fitted: call fit(labelled) or steelyard.load(plan)")
 
     def _directed(self, pool: P) -> P:
         """The pool with scores such as length read in the direction that the fit learned."""
@@ -184,6 +189,21 @@ class Method(MethodContract, ABC):
                 f"{self.name} votes only on equal answers, and these are free text: use one of "
                 "majority, best-of-n, vanilla, calibrated, committee, consensus"
             )
+
+    def plot(self, *, low: float = 0.0, high: float = 1.0) -> alt.LayerChart:
+        """Draw what a score is worth, for scores from `low` to `high`; needs `pip install 'steelyard[report]'`.
+
+        >>> import steelyard as sy
+        >>> cal = sy.read_labelled(sy.simulate(200, 8))
+        >>> sy.LogitVote().fit(cal).plot().title.text
+        'What a score is worth to logit'
+        """
+        from steelyard.voting.methods.base.weight_function import plot_weights
+
+        self._need_fit()
+        learned = f", learned from {self.fitted_on_.questions:,} questions" if self.learns and self.fitted_on_ else ""
+        subtitle = f"weight of a response by its score{learned}"
+        return plot_weights(self, self.name, self.colour, low=low, high=high, subtitle=subtitle)
 
     def risk_control(self, risk: float, confidence_level: float = 0.9) -> RiskControl:  # noqa: ARG002
         """Return from which confidence on to answer, so that the error stays within `risk`, if it can be tested."""

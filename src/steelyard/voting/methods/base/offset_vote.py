@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from steelyard.foundation.errors import CalibrationError, PlanError, SettingErro
 from steelyard.voting.fitting.offset_curve import Curve, intervals, lines
 from steelyard.voting.fitting.offset_rules import bagged, grid, likelihood, likelihood_with_slope
 from steelyard.voting.methods.base.guarded import Guarded
-from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.plan import LARGE
 from steelyard.voting.methods.base.setting import FARTHEST, check_seed, setting, within
 from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
@@ -28,7 +27,6 @@ from steelyard.voting.score_weights import shifted
 from steelyard.voting.tally import quantize
 
 RULES = ("bagged", "exact", "grid", "likelihood", "likelihood-slope")
-NEEDED = ("rule", "offset_", "b", "curve_", "score_at")  # by `Offset`
 
 
 @dataclass(repr=False, eq=False)
@@ -141,30 +139,6 @@ class OffsetVote(Guarded):
         self.offset_ = float(quantize(self.offsets_[self.rule]))
         self.edges_, self.correct_ = curve.edges, curve.correct.astype(np.float64)
         self.limit_, self.top_ = float(curve.limit), curve.top
-
-
-class Offset(Protocol):
-    """A fitted method that takes one offset off the evidence of every score."""
-
-    name: str
-    rule: str  # what placed the offset
-    offset_: float | None
-
-    @property
-    def b(self) -> float:
-        """The score at which a weight turns negative."""
-
-    @property
-    def curve_(self) -> Curve:
-        """Accuracy on the calibration set over the offset, in units of evidence."""
-
-    def score_at(self, offset: float) -> float:
-        """The score whose evidence is `offset`."""
-
-
-def with_offset(method: Method) -> Offset | None:
-    """The method as one with an offset, or None."""
-    return cast(Offset, method) if all(hasattr(type(method), name) for name in NEEDED) else None
 
 
 def _plain(b: float) -> float | str:

@@ -1,21 +1,14 @@
-"""The look of every chart: the packages that draw it, one colour per method, and the names at the ends of lines.
-
-A method has the same colour in all figures, safe for the colour-blind, on light and on dark pages.
-"""
+"""The look of every chart: the packages that draw it, colours in reserve, and the names at the ends of lines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from steelyard.foundation.errors import SettingError
-from steelyard.voting.methods import method_class, method_names
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # The built-in methods have Okabe and Ito's colours; what reads no scores is grey, oracles are dashed or hollow.
 # In reserve, for a method that gives no colour: those of Paul Tol's muted scheme that are none of these.
@@ -26,27 +19,13 @@ INSTALL = "pip install 'steelyard[report]'"
 SPACE = 16  # pixels between the names of two lines
 
 
-def colour(method: str) -> str:
-    """The colour of a method, the same in every figure: its own, or one in reserve that goes by its name.
+def reserve_colour(name: str) -> str:
+    """The colour of a method or another line that has none of its own; it goes by the name.
 
-    >>> colour("logit")
-    '#0072b2'
+    >>> reserve_colour("my-vote") in RESERVE
+    True
     """
-    own = method_class(method).colour if method in method_names() else None
-    return own or RESERVE[crc32(method.encode()) % len(RESERVE)]
-
-
-def colour_of(methods: list[str]) -> alt.Color:
-    """The colours of these methods, in this order, with a legend."""
-    import altair as alt
-
-    colours = [colour(name) for name in methods]
-    return alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours), legend=alt.Legend(title=None))
-
-
-def swatch(method: str) -> str:
-    """A patch of a method's colour, as HTML."""
-    return f'<span class=swatch style="background:{colour(method)}"></span>'
+    return RESERVE[crc32(name.encode()) % len(RESERVE)]
 
 
 def styled(chart: Any, *, title: str, subtitle: str | list[str] = "") -> Any:
