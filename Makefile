@@ -8,7 +8,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)  # not
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */voting/*,*/evaluation/*.py
 
-.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray check bench docs test-docs release-check clean
+.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray test-plugins check bench docs test-docs release-check clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
@@ -18,14 +18,14 @@ local: .venv/.installed .venv/.local
 # Minutes: the checks, and every test that is not marked long or experiments.
 test: .venv/.developing
 	$(MAKE) --jobs=2 check compiled
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models --ignore=tests/ray -m "not long and not experiments"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models --ignore=tests/ray --ignore=tests/plugins -m "not long and not experiments"
 
 # The rest: the same tests with nudged arithmetic, long tests, every figure of the docs, long fuzzing, tests with models.
 test-all: .venv/.developing
 	$(MAKE) nudged
 	$(MAKE) long
 	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
-	$(MAKE) --jobs=2 $(TOGETHER) test-models test-ray
+	$(MAKE) --jobs=2 $(TOGETHER) test-models test-ray test-plugins
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.
 compiled: .venv/.developing
@@ -34,12 +34,12 @@ compiled: .venv/.developing
 # All tests but the long ones with another machine's log and exp (tests/nudging.py), measured for coverage.
 nudged: .venv/.developing
 	$(BIN)/python -m coverage erase
-	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models --ignore=tests/ray -m "not long" \
+	NUDGE=2 HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models --ignore=tests/ray --ignore=tests/plugins -m "not long" \
 	  --cov --cov-report=term --cov-fail-under=95
 	$(BIN)/python -m coverage report --include='$(MATHS)' --fail-under=98
 
 long: .venv/.developing
-	HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models --ignore=tests/ray -m long
+	HYPOTHESIS_PROFILE=all $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models --ignore=tests/ray --ignore=tests/plugins -m long
 
 fuzz: .venv/.developing
 	$(BIN)/python -m tests.answers.fuzz_answers $(FUZZ) 0
@@ -68,6 +68,10 @@ test-ray: .venv-ray/.installed
 	if unshare -n sh -c '$(NOWHERE)' 2>/dev/null; \
 	then unshare -n sh -c '$(NOWHERE); exec .venv-ray/bin/python -m pytest tests/ray'; \
 	else .venv-ray/bin/python -m pytest tests/ray; fi
+
+# Real runs of Inspect and lm-evaluation-harness with the plugins of docs/plugins.md, in an environment of their own.
+test-plugins: .venv-plugins/.installed
+	HF_HUB_OFFLINE=1 .venv-plugins/bin/python -m pytest tests/plugins src/steelyard/plugins
 
 check: .venv/.developing
 	$(BIN)/ruff check .
@@ -135,5 +139,14 @@ VLLM := 0.32.0
 	.venv-release/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt build twine uv
 	touch $@
 
+# 1.2 GB, without torch. Inspect needs older versions of some packages than constraints.txt pins.
+.venv-plugins/.installed: pyproject.toml constraints.txt tests/plugins/constraints.txt
+	$(PYTHON) -m venv .venv-plugins
+	grep -v -E '^(boto3|botocore|fsspec)==' constraints.txt > .venv-plugins/constraints.txt
+	.venv-plugins/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	  -c .venv-plugins/constraints.txt -c tests/plugins/constraints.txt \
+	  -e '.[inspect,lm-eval]' hypothesis pytest pytest-timeout pyarrow
+	touch $@
+
 clean:
-	rm -rf .venv .venv-vllm .venv-ray .venv-release demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .venv-vllm .venv-ray .venv-release .venv-plugins demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -7,6 +7,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 
@@ -22,6 +23,9 @@ time.tzset()
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background jobs with SIGINT ignored
 
 collect_ignore = ["tests/without_linux"]  # its import changes the process
+for tool, module in {"inspect_ai": "inspect_reducers", "lm_eval": "lm_eval_filter"}.items():
+    if find_spec(tool) is None:  # make test-plugins has the tools
+        collect_ignore += [f"src/steelyard/plugins/{module}.py", "tests/plugins"]
 
 
 @pytest.fixture(autouse=True)

@@ -126,6 +126,8 @@ def test_every_module_and_name_of_the_package_that_is_mentioned_exists(page: Pat
         for name in dotted[1:].split("."):
             inner = f"{thing.__name__}.{name}" if isinstance(thing, ModuleType) and hasattr(thing, "__path__") else ""
             if inner and importlib.util.find_spec(inner):
+                if inner.startswith("steelyard.plugins."):  # imports a tool: tests/plugins runs what the page says
+                    break
                 thing = importlib.import_module(inner)
             else:
                 assert hasattr(thing, name), f"{page.name}: steelyard{dotted}"

@@ -53,6 +53,13 @@ SKIPPED = {
         "steelyard evaluate solutions": "run by tests/cli/test_mixing_cli.py",
         "steelyard fit": "run by tests/cli/test_mixing_cli.py",
     },
+    "docs/plugins.md": {
+        "python - <<'END'\nfrom inspect_ai": "needs Inspect; tests/plugins/test_plugins_page.py runs it",
+        "python - <<'END'\nScore(": "part of a scorer; tests/plugins/inspect_task.py has one",
+        "inspect eval": "another tool",
+        "steelyard fit logs": "needs a log; tests/plugins/test_inspect_reducers.py fits on one",
+        "lm_eval run": "another tool; tests/plugins/test_lm_eval_filter.py runs the task",
+    },
     "docs/runs.md": {"KILLS=200": "takes an hour"},
     "docs/sample-committees.md": {
         "python -m docs.sample_committees": "needs tables that are not part of the repository"
