@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from steelyard.foundation.charts.chart_style import WIDTH, styled
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 INK, BLACK = "currentColor", "black"
 HEIGHT = 300
+PADDING = 18  # pixels; the font of a browser may be wider than the one that the chart was measured with
+CHARACTERS = 76  # of a line of the subtitle, in a wide font
 Rows = list[dict[str, Any]]
 Spec = dict[str, Any]
 
@@ -54,5 +57,6 @@ def figure(spec: Spec, *, title: str, subtitle: str) -> alt.LayerChart:
 
     plain = {key: value for key, value in spec.items() if key not in ("autosize", "$schema")} | {"width": WIDTH}
     inked = json.loads(json.dumps(plain).replace(json.dumps(INK), json.dumps(BLACK)))
-    drawn: alt.LayerChart = styled(alt.LayerChart.from_dict(inked), title=title, subtitle=subtitle)
+    chart = alt.LayerChart.from_dict(inked).properties(padding=PADDING)
+    drawn: alt.LayerChart = styled(chart, title=title, subtitle=wrap(subtitle, CHARACTERS))
     return drawn
