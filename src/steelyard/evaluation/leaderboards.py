@@ -256,14 +256,14 @@ def _committee_shares(
         draws = 1 if n == len(test.sources) else COMMITTEES
         for _ in range(draws):
             names = [test.sources[i] for i in rng.choice(len(test.sources), n, replace=False)]
-            asked = test.from_sources(names)
-            answered = np.isin(np.asarray(test.questions), np.asarray(asked.questions))
+            committee = test.from_sources(names)
+            answered = np.isin(np.asarray(test.questions), np.asarray(committee.questions))
             for k, name in enumerate(methods):
                 if cal is None:
-                    voter = _without_labels(name, asked)
+                    voter = _without_labels(name, committee)
                 else:
                     voter = fit_or_majority(method_class(name)(), cal.from_sources(names))
-                correct[answered, s, k] += voter.predict(asked.unlabelled()).correct(asked) / draws
+                correct[answered, s, k] += voter.predict(committee.unlabelled()).correct(committee) / draws
     return correct
 
 

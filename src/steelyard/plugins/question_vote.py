@@ -83,7 +83,7 @@ class QuestionVote:
 
     def _table(self, answers: Sequence[str | None], numbers: Sequence[Numbers]) -> pl.DataFrame:
         table = pl.DataFrame(
-            {"question": ["asked"] * len(answers), "sample": range(len(answers)), "answer": answers},
+            {"question": ["question"] * len(answers), "sample": range(len(answers)), "answer": answers},
             schema_overrides={"answer": pl.String},
         )
         if self.score == NO_SCORE:
