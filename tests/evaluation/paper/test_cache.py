@@ -51,7 +51,7 @@ def test_a_result_depends_on_every_folder_it_is_made_in() -> None:
         assert list(SOURCE.glob(pattern)), pattern
     hashed = {file.relative_to(SOURCE).parts[0] for pattern in SHARED for file in SOURCE.glob(pattern)}
     folders = {file.name for file in SOURCE.iterdir() if (file / "__init__.py").exists()}
-    assert folders - hashed == {"cli", "engine", "gateway", "runs", "sampling", "testing"}
+    assert folders - hashed == {"cli", "engine", "gateway", "plugins", "runs", "sampling", "testing"}
 
 
 def test_a_result_depends_on_the_file_of_its_own_experiment() -> None:

@@ -58,5 +58,6 @@ def figure(spec: Spec, *, title: str, subtitle: str) -> alt.LayerChart:
     plain = {key: value for key, value in spec.items() if key not in ("autosize", "$schema")} | {"width": WIDTH}
     inked = json.loads(json.dumps(plain).replace(json.dumps(INK), json.dumps(BLACK)))
     chart = alt.LayerChart.from_dict(inked).properties(padding=PADDING)
-    drawn: alt.LayerChart = styled(chart, title=title, subtitle=wrap(subtitle, CHARACTERS))
+    lines = wrap(subtitle, CHARACTERS)
+    drawn: alt.LayerChart = styled(chart, title=title, subtitle=lines if len(lines) > 1 else subtitle)
     return drawn
