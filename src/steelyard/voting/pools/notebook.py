@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
+
+import numpy as np
 
 
 def html_table(title: str, columns: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
@@ -25,6 +28,22 @@ def html_facts(title: str, facts: Mapping[str, object]) -> str:
     '<table><caption>Pool</caption><tbody><tr><td>questions</td><td>2,000</td></tr></tbody></table>'
     """
     return html_table(title, [], [(name, value) for name, value in facts.items() if value is not None])
+
+
+def pool_facts(pool: Any) -> dict[str, object]:
+    """What a pool contains (pool.py imports this module, so its type has no name here)."""
+    few, many = int(pool.sizes.min()), int(pool.sizes.max())
+    return {
+        "questions": pool.n_questions,
+        "responses": pool.n_responses,
+        "responses per question": many if few == many else f"{few} to {many}",
+        "unreadable": int((pool.answer < 0).sum()),
+        "score": pool.origin.score,
+        "without a score": None if pool.scores is None else int(np.isnan(pool.scores).sum()),
+        "sources": len(pool.sources) or None,
+        "LLM": pool.origin.llm,
+        "file": pool.origin.file,
+    }
 
 
 def _text(value: object) -> str:

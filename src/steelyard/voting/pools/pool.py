@@ -30,11 +30,13 @@ from steelyard.voting.pools.arrays import (
     split_size,
 )
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
-from steelyard.voting.pools.notebook import html_facts
+from steelyard.voting.pools.notebook import html_facts, pool_facts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.relative_scores import standardised_again
 from steelyard.voting.pools.scores import checked_scores, in_unit_range, mean_on_any_scale
 from steelyard.voting.pools.similarity import Similarity
+
+PER_RESPONSE = ("answer", "scores", "parts", "source", "tokens", "scored", "text", "sample")  # fields with R entries
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,10 +178,9 @@ class Pool:
     def take(self, questions: ArrayLike) -> Self:
         """Keep these questions, by position or by a mask, in this order (repeats allowed)."""
         index = np.arange(self.n_questions)[np.asarray(questions) if len(np.atleast_1d(questions)) else slice(0)]
-        ids = self.questions[index]
         sizes = self.sizes[index]
-        rows = ranges(self.starts[index], sizes)
-        return replace(self._rows(rows, sizes), **self._by_question(index), questions=ids)
+        part = self._rows(ranges(self.starts[index], sizes), sizes)
+        return replace(part, **self._by_question(index), questions=self.questions[index])
 
     def by_source(self) -> Self:
         """The same pool with the responses of every question in the order of their sources."""
@@ -216,10 +217,8 @@ class Pool:
         pool = self.from_sources(name for name, count in samples.items() if count)
         if pool.source is None:
             raise AssertionError("a pool of some sources does not know them")
-        question: Ints = pool.spread(np.arange(pool.n_questions))
-        key = question * len(pool.sources) + pool.source.astype(np.int64)
         limit = np.array([samples[name] for name in pool.sources])
-        return pool._of_sources(pool.sources, places_among(key) < limit[pool.source])
+        return pool._of_sources(pool.sources, places_among(pool.question_and_source) < limit[pool.source])
 
     def _of_sources(self, selected: tuple[str, ...], among: Bools) -> Self:
         """Keep some responses [R] of these sources."""
@@ -233,11 +232,8 @@ class Pool:
         if not len(present):
             raise SettingError(f"{', '.join(selected)} answered none of these questions")
         part = self._rows(np.flatnonzero(keep), sizes[present])
-        ids = self.questions[present]
-        who = code[self.source[keep]]
-        return self._standardised(
-            replace(part, **self._by_question(present), questions=ids, source=who, sources=selected)
-        )
+        fields = self._by_question(present) | {"questions": self.questions[present], "sources": selected}
+        return self._standardised(replace(part, **fields, source=code[self.source[keep]]))
 
     def shuffled(self, copies: int, rng: np.random.Generator) -> Self:
         """Return `copies` of the pool, one after the other, each with its samples in a new random order."""
@@ -315,13 +311,9 @@ class Pool:
 
     def _rows(self, rows: Ints, sizes: Ints) -> Self:
         starts = np.concatenate(([0], np.cumsum(sizes)))
-        scores = None if self.scores is None else self.scores[rows]
-        parts = None if self.parts is None else self.parts[rows]
-        source = None if self.source is None else self.source[rows]
-        rest = {name: getattr(self, name) for name in ("tokens", "scored", "text", "sample")}
-        rest = {name: None if column is None else column[rows] for name, column in rest.items()}
-        answer = self.answer[rows]
-        return replace(self, starts=starts, answer=answer, scores=scores, parts=parts, source=source, **rest)
+        columns = ((name, getattr(self, name)) for name in PER_RESPONSE)
+        chosen: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns}
+        return replace(self, starts=starts, **chosen)
 
     def _standardised(self, part: Self) -> Self:
         """Compute the scores of a part of this pool again that are relative to responses that it left out.
@@ -357,19 +349,7 @@ class Pool:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        few, many = int(self.sizes.min()), int(self.sizes.max())
-        facts = {
-            "questions": self.n_questions,
-            "responses": self.n_responses,
-            "responses per question": many if few == many else f"{few} to {many}",
-            "unreadable": int((self.answer < 0).sum()),
-            "score": self.origin.score,
-            "without a score": None if self.scores is None else int(np.isnan(self.scores).sum()),
-            "sources": len(self.sources) or None,
-            "LLM": self.origin.llm,
-            "file": self.origin.file,
-        }
-        return html_facts(type(self).__name__, facts | self._label_facts())
+        return html_facts(type(self).__name__, pool_facts(self) | self._label_facts())
 
     def _label_facts(self) -> dict[str, object]:
         return {}
