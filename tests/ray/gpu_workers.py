@@ -16,8 +16,10 @@ from steelyard.engine.run_progress import PartDone
 from steelyard.engine.score_worker import ScorePartsOrder
 from steelyard.runs.parted_run import RunPart
 from steelyard.sampling.verifiers.scored_items import Item, Results, Scores
+from tests.waiting import until
 
 FOLDER = "told"  # in the folder of the run
+EXPECTED = "expected"  # a file there: how many models must be loaded before any worker goes on
 TOLD = """from steelyard.engine import score; from tests.ray import gpu_workers
 score.score_part = gpu_workers.scored
 """
@@ -33,6 +35,8 @@ class Told:
 
     async def score(self, items: Iterator[Item]) -> Results:
         began = time.time()
+        expected = int((self.folder / EXPECTED).read_text())
+        until(lambda: len(told(self.folder.parent, "loads")) >= expected)  # a busy machine starts some of them late
         time.sleep(0.3)  # long enough for the others to be seen at work
         for item in items:
             yield item, Scores([0.5])
@@ -57,6 +61,12 @@ def _tell(folder: Path, what: str, **more: float) -> None:
     about = {"what": what, "device": os.environ.get("CUDA_VISIBLE_DEVICES"), "process": os.getpid(), **more}
     with (folder / f"{os.getpid()}.jsonl").open("a") as file:
         file.write(json.dumps(about) + "\n")
+
+
+def expect(run: Path, models: int) -> None:
+    """Let no worker finish a part before so many models are loaded."""
+    (run / FOLDER).mkdir(exist_ok=True)
+    (run / FOLDER / EXPECTED).write_text(str(models))
 
 
 def told(run: Path, what: str) -> list[dict[str, Any]]:

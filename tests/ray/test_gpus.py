@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.engine.scheduler import LIMIT
 from tests.ray.cluster import add_node, command, only_a_head
-from tests.ray.gpu_workers import TOLD, most_at_once, scored, told
+from tests.ray.gpu_workers import TOLD, expect, most_at_once, scored, told
 from tests.running import Done, steelyard
 from tests.sampling.jobs.generating import ask_for
 from tests.upstreams import fault_upstream
@@ -48,7 +48,8 @@ def words(run: Path, cluster: Any) -> tuple[object, ...]:
     return ("score", run, "--verifier", "qwen-prm", "--local", "--engine", f"ray:{cluster.address}", "--json")
 
 
-def score(run: Path, cluster: Any, *more: object) -> Done:
+def score(run: Path, cluster: Any, *more: object, models: int = 2) -> Done:
+    expect(run, models)
     return steelyard(*words(run, cluster), *more)
 
 
@@ -71,7 +72,7 @@ def test_more_workers_than_gpus_are_told_of_and_those_that_fit_do_the_work(clust
 
 
 def test_workers_share_a_gpu_where_they_ask_for_a_part_of_one(cluster: Any, run: Path) -> None:
-    done = score(run, cluster, "--gpus-per-worker", 0.5)  # as many as there is room for
+    done = score(run, cluster, "--gpus-per-worker", 0.5, models=4)  # as many as there is room for
     assert done.code == 0, done.err
     assert sorted(each["device"] for each in told(run, "loads")) == ["0", "0", "1", "1"]
     assert 2 < most_at_once(told(run, "works")) <= 4
@@ -80,7 +81,7 @@ def test_workers_share_a_gpu_where_they_ask_for_a_part_of_one(cluster: Any, run:
 def test_a_local_verifier_takes_one_gpu_where_nothing_is_said_and_none_with_0(cluster: Any, run: Path) -> None:
     assert score(run, cluster, "--workers", 2).code == 0
     assert {each["device"] for each in told(run, "loads")} == {"0", "1"}
-    assert score(run, cluster, "--workers", 2, "--gpus-per-worker", 0, "--as", "on-cpus").code == 0
+    assert score(run, cluster, "--workers", 2, "--gpus-per-worker", 0, "--as", "on-cpus", models=4).code == 0
     assert [each["device"] for each in told(run, "loads")].count("") == 2
 
 
