@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections import defaultdict
 from typing import Any
 
@@ -12,6 +13,7 @@ import steelyard as sy
 from benchmarks.measuring import Row, at_least, at_most, seconds
 
 N = 32
+GOAL = 2.0 if platform.machine() == "x86_64" else 2.5  # times np.sum, one thread
 
 
 def arrays(rows: int) -> tuple[sy.Pool, NDArray[np.float64]]:
@@ -53,8 +55,8 @@ def against_sums(size: int) -> list[Row]:
     what = f"tally of 1e{len(str(size)) - 1} responses"
     speed = f"{size / one / 1e6:.0f} M/s"
     return [
-        at_most(f"{what}, one thread, against np.sum of the same arrays", one / summed, 5, speed),
-        at_most(f"{what}, two threads against one", two / one, 1, f"{size / two / 1e6:.0f} M/s"),
+        at_most(f"{what}, one thread, against np.sum of the same arrays", one / summed, GOAL, speed),
+        Row(f"{what}, two threads against one", f"{one / two:.2f} times as fast", "at least 1.9", one / two >= 1.9),
     ]
 
 

@@ -31,10 +31,10 @@ from steelyard.voting.kernels.totals import answer_totals as answer_totals
 from steelyard.voting.kernels.totals import best_weights as best_weights
 from steelyard.voting.kernels.totals import hand_out as hand_out
 from steelyard.voting.kernels.totals import rivals as rivals
-from steelyard.voting.kernels.totals import tally as tally
 from steelyard.voting.kernels.voters import add_evidence as add_evidence
 from steelyard.voting.kernels.voters import agreement as agreement
 from steelyard.voting.kernels.voters import modal_answers as modal_answers
 from steelyard.voting.kernels.voters import source_weights as source_weights
 from steelyard.voting.kernels.voters import vote_units as vote_units
 from steelyard.voting.kernels.voters import votes_together as votes_together
+from steelyard.voting.kernels.winners import tally as tally

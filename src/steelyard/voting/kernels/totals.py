@@ -1,4 +1,4 @@
-"""The vote: totals by answer, ties, the weights of best-of-n, and other sums over the responses of an answer.
+"""Totals by answer, ties, the weights of best-of-n, and other sums over the responses of an answer.
 
 Sums are exact. Weights are rounded to a multiple of 2^-36 as they are added (finer in a question whose
 weights are all tiny, coarser where one is huge), so a total below 2^17 carries no rounding error at
@@ -16,62 +16,6 @@ from steelyard.voting.kernels.compilation import by_index, compiled
 QUANTIZER = 1.5 * 2.0**16
 TINY, HUGE = 2.0**-10, 2.0**15  # the largest value of a question for which that quantum is right
 QUANTUM = 2.0**-36  # a score below it counts as this
-
-
-@compiled
-def tally(starts, width, answer, weights, scores, begin, end, code, total, margin, positive, votes, cast):  # type: ignore[no-untyped-def]
-    """Count the questions begin..end: the winner, its total, lead and votes; all positive weight, all votes.
-
-    Ties: higher total score (a missing one counts as the question's mean), then more votes,
-    then the answer seen first. Returns whether every total is finite.
-    """
-    finite = True
-    widest = 1
-    for q in range(begin, end):
-        widest = max(widest, width[q])
-    sums = np.zeros(widest)
-    counts = np.zeros(widest, np.int64)
-    merit = np.zeros(widest)
-    for q in range(begin, end):
-        largest = 0.0
-        for i in range(starts[q], starts[q + 1]):
-            a = answer[i]
-            if a >= 0:
-                largest = max(largest, abs(weights[i]))
-                sums[a] += (weights[i] + QUANTIZER) - QUANTIZER
-                counts[a] += 1
-        if largest < TINY or largest > HUGE:
-            sum_again(starts[q], starts[q + 1], answer, weights, quantum_for(largest), sums)
-        best, second, plus, absolute, present, tied = -1, -np.inf, 0.0, 0.0, 0, False
-        cast[q] = 0
-        for a in range(width[q]):
-            if counts[a] > 0:
-                present += 1
-                cast[q] += counts[a]
-                s = sums[a]
-                absolute += abs(s)
-                if s > 0:
-                    plus += s
-                if best < 0 or s > sums[best]:
-                    if best >= 0:
-                        second = sums[best]
-                    best, tied = a, False
-                else:
-                    tied = tied or s == sums[best]
-                    second = max(second, s)
-        if tied:
-            best = break_tie(starts[q], starts[q + 1], answer, scores, sums, counts, merit, best)
-        code[q] = best
-        if best >= 0:
-            total[q] = sums[best]
-            votes[q] = counts[best]
-            margin[q] = sums[best] - second if present > 1 else absolute
-        positive[q] = plus
-        for a in range(width[q]):
-            sums[a] = 0.0
-            counts[a] = 0
-        finite = finite and absolute < np.inf
-    return finite
 
 
 @compiled
