@@ -17,7 +17,19 @@ import steelyard as sy
 from benchmarks.measuring import Row
 from benchmarks.page_sections import PAGE, with_head
 
-PARTS = ("startup", "tally", "calibration", "committee", "kde", "curves", "similarity", "files", "runs", "sampling")
+PARTS = (
+    "startup",
+    "tally",
+    "calibration",
+    "committee",
+    "kde",
+    "curves",
+    "similarity",
+    "files",
+    "runs",
+    "sampling",
+    "growth",
+)
 TITLE = "# Benchmarks"
 HEAD = """`make bench` makes the first table; each later section names its own command. Most figures are ratios of two
 things measured alternately in one run, because machines differ and are noisy: a ratio holds on other machines, the
