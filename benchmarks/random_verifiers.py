@@ -47,8 +47,8 @@ class Size:
 
 
 SIZES = {
-    "1.5B": Size("skywork-1.5b", 1536, 12, 2, 8960, 151936, goal=350, questions=256),
-    "7B": Size("qwen-prm", 3584, 28, 4, 18944, 152064, goal=95, questions=64),
+    "1.5B": Size("skywork-1.5b", 1536, 12, 2, 8960, 151936, goal=480, questions=256),
+    "7B": Size("qwen-prm", 3584, 28, 4, 18944, 152064, goal=110, questions=64),
 }
 
 

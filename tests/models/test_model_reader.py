@@ -14,10 +14,10 @@ from transformers import Gemma2Config, Gemma2Model, MistralConfig, MistralModel
 
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.sampling.verifiers.protocol import Rendered
-from steelyard.sampling.verifiers.runners.local import Local
+from steelyard.sampling.verifiers.runners.local import Local, gpu_budget
 from steelyard.sampling.verifiers.runners.model_reader import ModelReader
 from steelyard.sampling.verifiers.runners.packed_attention import NAME, use_packs
-from steelyard.sampling.verifiers.runners.packing import Branch, branches, padded
+from steelyard.sampling.verifiers.runners.packing import BUDGET, Branch, branches, padded
 from steelyard.sampling.verifiers.scored_items import Item, Scores
 from tests.models import tiny
 from tests.models.items import samples
@@ -80,6 +80,25 @@ def test_a_build_that_reads_packs_otherwise_than_one_by_one_falls_back(monkeypat
     monkeypatch.undo()
     assert use_packs(trunk, 100)
     assert trunk.config._attn_implementation == NAME
+
+
+def test_only_what_is_read_passes_the_last_layer_whole() -> None:
+    trunk = mistral(sliding_window=None)
+    reader = ModelReader(trunk, first_two, context=100, budget=10_000)
+    some = numbers(6, 20, questions=2)
+    seen: list[int] = []
+    for layer in trunk.layers:
+        layer.mlp.register_forward_hook(lambda _module, given, _out: seen.append(given[0].shape[1]))
+    reader.launch(some)()
+    tokens = int(reader._inputs(some)[0]["input_ids"].numel())
+    assert seen == [*[tokens] * (len(trunk.layers) - 1), 2 * len(some)]
+
+
+def test_the_free_memory_of_a_gpu_decides_how_many_tokens_a_batch_has() -> None:
+    seven_billion = MistralConfig(intermediate_size=18944, hidden_size=3584)
+    budgets = [gpu_budget(seven_billion, gigabytes << 30) for gigabytes in (4, 60, 120)]
+    assert budgets[0] == 2 * BUDGET
+    assert 2 * BUDGET < budgets[1] < budgets[2] == 8 * BUDGET
 
 
 class Small:

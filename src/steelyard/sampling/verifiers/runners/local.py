@@ -17,7 +17,7 @@ from steelyard.sampling.verifiers.runners.packing import BUDGET, Branch, branche
 from steelyard.sampling.verifiers.scored_items import Item, Results, Scores, checked
 from steelyard.sampling.verifiers.tokens import INSTALL, Tokens, model_folder
 
-GPU_BUDGET = 2 * BUDGET
+GPU_BUDGETS = (2 * BUDGET, 8 * BUDGET)  # tokens a batch on a GPU: at least, at most
 Raw = TypeVar("Raw")
 Ready = TypeVar("Ready")
 
@@ -48,7 +48,7 @@ class Local:
         seen = getattr(trunk.config, "max_position_embeddings", protocol.context)
         self.context = min(context or protocol.context, seen)
         head = load_head(protocol, folder, self.tokens, device)
-        tokens = budget or (GPU_BUDGET if device.type == "cuda" else BUDGET)
+        tokens = budget or (gpu_budget(trunk.config, torch.cuda.mem_get_info()[0]) if device.type == "cuda" else BUDGET)
         self.reader = ModelReader(trunk, head, self.context, tokens)
         self.detected = {
             "where": "local",
@@ -94,6 +94,16 @@ class Local:
         questions = [(item.question, fit.truncated) for item, fit in fitted]  # a cut question may be another prefix
         made = branches([fit.rendered for _, fit in fitted], questions)
         return Window(fitted, made, [(item, reason) for item, reason in tried if isinstance(reason, str)])
+
+
+def gpu_budget(config: Any, free: int) -> int:
+    """How many tokens a batch may have on a GPU with so many free bytes: so many that they take a quarter of these.
+
+    A layer holds a few vectors of each size for a token at a time, in bf16.
+    """
+    token = 2 * (4 * config.intermediate_size + 12 * config.hidden_size)
+    least, most = GPU_BUDGETS
+    return min(max(free // 4 // token, least), most)
 
 
 def _trunk(folder: Any, dtype: Any) -> Any:

@@ -80,12 +80,11 @@ class ModelReader:
             warnings.warn(text, SteelyardWarning, stacklevel=2)
 
     def _inputs(self, batch: Sequence[Branch]) -> tuple[dict[str, Any], Any]:
-        """What the trunk is called with, and the tokens that are read of all it returns, on the CPU."""
+        """What the trunk is called with, and the tokens that are read of all it returns (None: all), on the CPU."""
         import torch
 
         if self.packed:
-            pack = packed(batch)
-            return arguments(pack), torch.from_numpy(pack.read)
+            return arguments(packed(batch)), None
         ids, read = padded([Rendered(branch.rendered.ids[: branch.end], branch.rendered.positions) for branch in batch])
         return {"input_ids": torch.from_numpy(ids)}, torch.from_numpy(read)
 
@@ -94,7 +93,8 @@ class ModelReader:
 
         with torch.inference_mode():
             on_device = {name: self._sent(value) if torch.is_tensor(value) else value for name, value in inputs.items()}
-            hidden = self.trunk(**on_device).flatten(0, 1).index_select(0, self._sent(positions))
+            hidden = self.trunk(**on_device).flatten(0, 1)
+            hidden = hidden if positions is None else hidden.index_select(0, self._sent(positions))
             outputs = self.head(hidden.float()).double()
             on_host = torch.empty(outputs.shape, dtype=outputs.dtype, pin_memory=self.on_gpu)
             on_host.copy_(outputs, non_blocking=True)

@@ -4,6 +4,8 @@ The keys and values of a prefix are computed once and copied before those of eve
 because models with grouped queries have few of these numbers per token. What is left is attention of variable
 length, causal from the lower right corner: one flash kernel on a GPU, one small product per segment elsewhere.
 
+Only the hidden states that are read leave the last layer: the others need no feed-forward network there.
+
 The kernel is a private operator of torch, whose arguments may change. It was tried with torch 2.11.0+cu130 on an NVIDIA
 H200, and the products with torch 2.13.0 on a CPU. With any version, `use_packs` compares a reading with the model's own
 attention first, and leaves the model as it was if they differ or the operator is missing.
@@ -11,6 +13,7 @@ attention first, and leaves the model as it was if they differ or the operator i
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -32,13 +35,16 @@ def use_packs(trunk: Any, context: int) -> bool:
     AttentionInterface.register(NAME, _attend)
     expected = _hidden(trunk, {"input_ids": _tensor(PROBE[1].ids)[None]})
     trunk.set_attn_implementation(NAME)
+    last = trunk.layers[-1]
+    last.forward = partial(_last_layer, last)
     try:
         pack = packed(branches(PROBE, ["same"] * len(PROBE)))
-        if _alike(_hidden(trunk, arguments(pack))[pack.read[-len(PROBE[1].ids) :]], expected):
+        if _alike(_hidden(trunk, arguments(pack))[-len(PROBE[1].ids) :], expected):
             return True
     except (AttributeError, NotImplementedError, RuntimeError):  # this build of torch has no such kernel for this GPU
         pass
     trunk.set_attn_implementation(before)
+    del last.forward
     return False
 
 
@@ -74,9 +80,18 @@ def arguments(pack: Pack) -> dict[str, Any]:
         "input_ids": _tensor(pack.ids)[None],
         "position_ids": _tensor(pack.positions)[None],
         "keys": _tensor(pack.keys),
+        "read": _tensor(pack.read),
         **{name: _tensor(value) for name, value in ends.items()},
         **{name: int((value[1:] - value[:-1]).max()) for name, value in longest.items()},
     }
+
+
+def _last_layer(layer: Any, hidden_states: Any, *, read: Any = None, **more: Any) -> Any:
+    """The last layer, of the tokens that are read; of all if there is nothing said about it."""
+    attended, _ = layer.self_attn(hidden_states=layer.input_layernorm(hidden_states), **more)
+    hidden = hidden_states + attended
+    hidden = hidden if read is None else hidden.index_select(1, read)
+    return hidden + layer.mlp(layer.post_attention_layernorm(hidden))
 
 
 def _attend(module: Any, query: Any, key: Any, value: Any, _mask: Any, **more: Any) -> Any:
