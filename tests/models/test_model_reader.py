@@ -98,7 +98,9 @@ def test_the_free_memory_of_a_gpu_decides_how_many_tokens_a_batch_has() -> None:
     seven_billion = MistralConfig(intermediate_size=18944, hidden_size=3584)
     budgets = [gpu_budget(seven_billion, gigabytes << 30) for gigabytes in (4, 60, 120)]
     assert budgets[0] == 2 * BUDGET
-    assert 2 * BUDGET < budgets[1] < budgets[2] == 8 * BUDGET
+    assert 2 * BUDGET < budgets[1] < budgets[2] == 6 * BUDGET
+    wide = MistralConfig(intermediate_size=2**16, hidden_size=3584)
+    assert gpu_budget(wide, 10**12) * wide.intermediate_size < 2**31
 
 
 class Small:

@@ -17,7 +17,7 @@ from steelyard.sampling.verifiers.runners.packing import BUDGET, Branch, branche
 from steelyard.sampling.verifiers.scored_items import Item, Results, Scores, checked
 from steelyard.sampling.verifiers.tokens import INSTALL, Tokens, model_folder
 
-GPU_BUDGETS = (2 * BUDGET, 8 * BUDGET)  # tokens a batch on a GPU: at least, at most
+GPU_BUDGETS = (2 * BUDGET, 6 * BUDGET)  # tokens a batch on a GPU: at least, at most
 Raw = TypeVar("Raw")
 Ready = TypeVar("Ready")
 
@@ -99,11 +99,12 @@ class Local:
 def gpu_budget(config: Any, free: int) -> int:
     """How many tokens a batch may have on a GPU with so many free bytes: so many that they take a quarter of these.
 
-    A layer holds a few vectors of each size for a token at a time, in bf16.
+    A layer holds a few vectors of each size for a token at a time, in bf16. The largest array has fewer than 2^31
+    numbers: with more, the layers would be compiled again, for longer indices.
     """
     token = 2 * (4 * config.intermediate_size + 12 * config.hidden_size)
     least, most = GPU_BUDGETS
-    return min(max(free // 4 // token, least), most)
+    return int(min(max(free // 4 // token, least), most, (2**31 - 1) // config.intermediate_size))
 
 
 def _trunk(folder: Any, dtype: Any) -> Any:
