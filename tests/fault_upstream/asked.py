@@ -48,6 +48,7 @@ class Asked:
     key: str
     writer: asyncio.StreamWriter
     written: str = ""
+    trace: str = ""  # its traceparent
     sent: int = 0
     fault: Fault = field(default_factory=Fault)
 

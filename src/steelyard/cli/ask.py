@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,10 @@ from steelyard.cli.completion import complete_kind, complete_prompt
 from steelyard.cli.costs import say_spent, spent_object
 from steelyard.cli.progress_display import ServedProgress
 from steelyard.foundation.errors import SteelyardWarning
+
+if TYPE_CHECKING:
+    from steelyard.sampling.ask.ask import AskResult
+    from steelyard.sampling.llm.prices import Prices
 
 EXAMPLE = (
     'Example: steelyard ask "Tom has 3 apples and buys 4 more. How many does he have?" --upstream local -n 8\n\n'
@@ -83,6 +87,7 @@ def run(
     from steelyard.sampling.ask.ask import ask
     from steelyard.sampling.ask.prepare import prepare
     from steelyard.sampling.command_estimates import estimate_ask
+    from steelyard.sampling.telemetry.exporting import exporting
     from steelyard.sampling.verifiers.criteria import read_criteria
 
     server_options = sampling.upstream_options(upstream, model, key_env)
@@ -103,9 +108,15 @@ def run(
         if not Spending(prices, dry_run, confirm_above, json).should_send(estimates, "samples"):
             return
     shown = ServedProgress(lambda: arrivals(samples, prepared.kind, may_stop=prepared.cascade is not None))
-    result = ask(question, **options, progress=shown.progress, serve=shown.serve)
-    if result.stopped and not result.cascade:
-        console.note(f"stopped after {result.stopped.samples} of {sum(samples.values())} samples: {result.stopped.why}")
+    with exporting():  # the verdict is printed before it waits for a collector
+        result = ask(question, **options, progress=shown.progress, serve=shown.serve)
+        if result.stopped and not result.cascade:
+            total = sum(samples.values())
+            console.note(f"stopped after {result.stopped.samples} of {total} samples: {result.stopped.why}")
+        _print_result(result, prices, json=json)
+
+
+def _print_result(result: AskResult, prices: Prices, *, json: bool) -> None:
     info = AskInfo(result.question, result.model, result.method, result.score, result.plan, list(result.upstreams))
     if json:
         turns = {"cascade": turns_object(result.cascade)} if result.cascade else {}

@@ -19,14 +19,17 @@ from steelyard.gateway.messages.chat_request import unknown_model
 from steelyard.gateway.messages.replies import UNREAD, UnreadReplies, json_bytes
 from steelyard.gateway.page.page_routes import add_page, refused
 from steelyard.gateway.server_state import CLIENT, OWNER, STATE, State
+from steelyard.gateway.tracing import tracing_middleware
 from steelyard.gateway.upstream.source import Source
+from steelyard.sampling.telemetry.vote_span import Recorder
 
 LONGEST_ANSWER = 10_000  # characters
 
 
-def application(state: State, access: Access) -> web.Application:
+def application(state: State, access: Access, recorder: Recorder | None = None) -> web.Application:
     """The application; every route except /healthz needs a key."""
-    app = web.Application(middlewares=[envelope_middleware(access, refused)], client_max_size=state.caps.body)
+    inner = [tracing_middleware(recorder)] if recorder else []
+    app = web.Application(middlewares=[envelope_middleware(access, refused), *inner], client_max_size=state.caps.body)
     app[STATE], app[UNREAD] = state, UnreadReplies()
     app.on_response_prepare.append(add_headers)
     app.add_routes(

@@ -16,6 +16,7 @@ from steelyard.gateway.limits.request_budget import check_priced_fields
 from steelyard.gateway.messages.access_log import AccessLog, log_usage
 from steelyard.gateway.messages.chat_request import ChatRequest
 from steelyard.gateway.metrics import Metrics
+from steelyard.gateway.tracing import trace_reply
 from steelyard.gateway.upstream.source import Source
 from steelyard.gateway.vote.decision import Decision, billed_usage, total_cost
 from steelyard.gateway.vote.request_vote import Voter, Voting
@@ -63,7 +64,9 @@ class State:
         reply = completion(decision, self.prices, header)
         cost = total_cost(decision, self.prices)
         log_usage(request, billed_usage(decision), len(decision.good), cost, currency_of(self.prices))
-        for listener in self.listeners if decision.chat_request.model == self.name else ():
+        voted = decision.chat_request.model == self.name
+        trace_reply(request, reply, decision, voted=voted)
+        for listener in self.listeners if voted else ():
             listener(reply["id"], decision, request[OWNER])
         if self.feedback:
             await self.feedback.wait_until_stored(reply["id"])

@@ -41,6 +41,8 @@ from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.embedded import LOCAL
 from steelyard.sampling.llm.prices import VERIFIER
 from steelyard.sampling.llm.upstreams import Serve, Upstream, served, started
+from steelyard.sampling.telemetry.exporting import exporting
+from steelyard.sampling.telemetry.vote_span import Recorder
 
 BACKLOG = 1024  # connections that wait to be accepted
 AT_ONCE = 4  # connections that asyncio accepts in one step, which blocks everything else
@@ -63,12 +65,13 @@ async def serve_forever(
     choose_plain_loops()
     raise_file_limit()
     return_freed_memory()
-    async with serving(configuration, serve) as address:
-        tune_garbage_collection()
-        stopped = asyncio.ensure_future(first_signal())
-        await asyncio.sleep(0)  # the signal handlers are installed before the address is known
-        tell(address)
-        return await stopped
+    with exporting() as recorder:
+        async with serving(configuration, serve, recorder) as address:
+            tune_garbage_collection()
+            stopped = asyncio.ensure_future(first_signal())
+            await asyncio.sleep(0)  # the signal handlers are installed before the address is known
+            tell(address)
+            return await stopped
 
 
 def exit_code(number: int) -> int:
@@ -77,8 +80,10 @@ def exit_code(number: int) -> int:
 
 
 @asynccontextmanager
-async def serving(configuration: Configuration, serve: Serve = served) -> AsyncIterator[str]:
-    """Serve while the block runs; yield the address. Requests in flight have time to end."""
+async def serving(
+    configuration: Configuration, serve: Serve = served, recorder: Recorder | None = None
+) -> AsyncIterator[str]:
+    """Serve while the block runs; yield the address. Requests in flight have time to end. `recorder` records votes."""
     upstreams = configuration.upstreams()
     method, score, cascade = configuration.voter(upstreams)
     async with AsyncExitStack() as stack:
@@ -111,7 +116,7 @@ async def serving(configuration: Configuration, serve: Serve = served) -> AsyncI
         state.warming = asyncio.create_task(state.counter.warm(method or unplanned(scored=True)))
         probes = [asyncio.create_task(source.probed()) for source in sources]
         stack.push_async_callback(cancel_and_wait, state.warming, *probes)
-        async with listening(state, configuration) as url:
+        async with listening(state, configuration, recorder) as url:
             yield url
 
 
@@ -161,10 +166,10 @@ def _open_feedback(
 
 
 @asynccontextmanager
-async def listening(state: State, configuration: Configuration) -> AsyncIterator[str]:
+async def listening(state: State, configuration: Configuration, recorder: Recorder | None) -> AsyncIterator[str]:
     """Listen on the port; at the end, accept no requests and drain those in flight."""
     host, loop = configuration.host, asyncio.get_running_loop()
-    app = application(state, Access(configuration.keys(), host, configuration.allow_hosts))
+    app = application(state, Access(configuration.keys(), host, configuration.allow_hosts), recorder)
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=CLOSING)
     await runner.setup()
     manager = runner.server

@@ -21,6 +21,7 @@ from steelyard.gateway.messages.chat_request import OURS, ChatRequest, read_chat
 from steelyard.gateway.messages.json_body import Members, Parts, read_members
 from steelyard.gateway.messages.replies import json_bytes, json_reply
 from steelyard.gateway.server_state import CLIENT, REQUEST_ID, STATE, State
+from steelyard.gateway.tracing import trace_request
 from steelyard.gateway.upstream.billing import BilledTries
 from steelyard.gateway.upstream.source import RETRIES, Source
 from steelyard.gateway.upstream.upstream_reply import checked_reply, good_choices
@@ -29,6 +30,7 @@ from steelyard.sampling.llm.address import CHAT
 from steelyard.sampling.llm.client import Written
 from steelyard.sampling.llm.completion_json import ECHO
 from steelyard.sampling.llm.faults import TryError
+from steelyard.sampling.telemetry.upstream_call import UnrecordedCall, upstream_call
 
 
 async def chat(request: web.Request) -> web.StreamResponse:
@@ -40,7 +42,9 @@ async def chat(request: web.Request) -> web.StreamResponse:
             source = state.source_of(chat_request.model)
             if source is None:
                 raise unknown_model(chat_request.model, state.models)
+            trace_request(request, chat_request)
             return await pass_through(request, chat_request, source)
+        trace_request(request, chat_request)
         settings = vote_settings(state, chat_request)
         if chat_request.stream:
             return await stream_vote(request, chat_request, settings)
@@ -98,18 +102,19 @@ async def pass_through(request: web.Request, chat_request: ChatRequest, source: 
     limit, allowance = budget(chat_request, {source.name: chat_request.max_samples}, state.caps, state.prices)
     billed, samples = BilledTries(source.name, allowance), range(chat_request.max_samples)
     model: dict[str, Any] = {} if chat_request.model == source.model else {"model": source.model}
-    headers = {"x-request-id": request[REQUEST_ID]}
+    headers, choices = {"x-request-id": request[REQUEST_ID]}, chat_request.returned_choices
 
     async def relay_stream(body: bytes | Parts) -> web.StreamResponse:
-        with billed.attempt(samples):
-            timeout = until - time.monotonic()
-            async with source.client.streamed(CHAT, body, timeout=timeout, headers=headers) as upstream:
-                return await Relay(request, chat_request, source).all(upstream, until)
+        with billed.attempt(samples), upstream_call(source.client.address, source.model, choices) as call:
+            timeout, sent = until - time.monotonic(), {**headers, **call.headers}
+            async with source.client.streamed(CHAT, body, timeout=timeout, headers=sent) as upstream:
+                return await Relay(request, chat_request, source, call).all(upstream, until)
 
     async def fetch_reply(body: bytes | Parts) -> tuple[Written, bytes]:
-        with billed.attempt(samples):
-            reply = await source.client.written(CHAT, body, timeout=until - time.monotonic(), headers=headers)
-            return reply, _relayed(reply, chat_request, source)
+        with billed.attempt(samples), upstream_call(source.client.address, source.model, choices) as call:
+            timeout, sent = until - time.monotonic(), {**headers, **call.headers}
+            reply = await source.client.written(CHAT, body, timeout=timeout, headers=sent)
+            return reply, _relayed(reply, chat_request, source, call)
 
     async def send(**limit: int) -> web.StreamResponse:
         body = chat_request.members.to_send(without=frozenset({OURS}), **model, **limit)
@@ -129,10 +134,12 @@ async def pass_through(request: web.Request, chat_request: ChatRequest, source: 
         raise from_fault(error) from None
 
 
-def _relayed(reply: Written, chat_request: ChatRequest, source: Source) -> bytes:
+def _relayed(reply: Written, chat_request: ChatRequest, source: Source, call: UnrecordedCall) -> bytes:
     """The reply verbatim, unless clients cannot read it: NaN, another encoding, invalid choices."""
     content = reply.content
-    choices = good_choices(content, checked_reply(content, chat_request.returned_choices, source, logprobs=True))
+    checked = checked_reply(content, chat_request.returned_choices, source, logprobs=True)
+    choices = good_choices(content, checked)
+    call.add_reply(checked)
     try:
         text = reply.body.decode("utf-8")
     except UnicodeDecodeError:

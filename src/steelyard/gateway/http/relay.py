@@ -25,6 +25,7 @@ from steelyard.sampling.llm.bounded_json import MOST_BYTES, parsed
 from steelyard.sampling.llm.completion_json import ECHO
 from steelyard.sampling.llm.faults import LateError, TooLargeError, TryError, error_message
 from steelyard.sampling.llm.prices import currency_of, price_of
+from steelyard.sampling.telemetry.upstream_call import UnrecordedCall
 
 IDLE = 120.0  # seconds between two parts of a stream
 MAX_HELD_BACK = 2**16  # bytes of events that are held back
@@ -48,8 +49,8 @@ def log_reply(request: web.Request, source: Source, reply: dict[str, Any]) -> No
 class Relay:
     """One stream on its way to the client."""
 
-    def __init__(self, request: web.Request, chat_request: ChatRequest, source: Source) -> None:
-        self.request, self.chat_request, self.source = request, chat_request, source
+    def __init__(self, request: web.Request, chat_request: ChatRequest, source: Source, call: UnrecordedCall) -> None:
+        self.request, self.chat_request, self.source, self.call = request, chat_request, source, call
         self.response: web.StreamResponse | None = None
         self.choices = FinishedChoices(chat_request.returned_choices)
         self.headers: dict[str, str] = {}
@@ -68,6 +69,7 @@ class Relay:
         except (TryError, ClientError, OSError, ValueError) as error:
             if self.response is None:
                 raise
+            self.call.add_error(error)
             reason = error.reason if isinstance(error, TryError) else CUT
             return await self._failed(reason)
         return await self._end()
@@ -132,7 +134,10 @@ class Relay:
         if is_verbatim and self.source.secrets.in_text(data.decode()):  # also in a member that parsing drops
             raise TryError(ECHO)
         choices = chunk["choices"]
+        if self.response is None:
+            self.call.add_identity(chunk)
         if isinstance(chunk.get("usage"), dict):
+            self.call.add_usage(chunk["usage"])
             log_reply(self.request, self.source, chunk | {"choices": range(self.chat_request.returned_choices)})
         for choice in choices:
             self.choices.add(choice)
@@ -150,6 +155,7 @@ class Relay:
                     raise TooLargeError("the reply is too long")
         content = parsed(body)
         reply = checked_reply(content, self.chat_request.returned_choices, self.source, logprobs=True)
+        self.call.add_reply(reply)
         log_reply(self.request, self.source, content)
         frame = {"id": content.get("id", ""), "created": content.get("created", 0), "model": self.chat_request.model}
         reply_fields = frame | {"choices": good_choices(content, reply), "usage": content.get("usage"), OURS: None}

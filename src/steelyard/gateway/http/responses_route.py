@@ -28,6 +28,7 @@ from steelyard.gateway.messages.chat_request import (
 from steelyard.gateway.messages.json_body import Members, read_members
 from steelyard.gateway.messages.replies import event, json_bytes, json_reply
 from steelyard.gateway.server_state import CLIENT, REQUEST_ID, STATE
+from steelyard.gateway.tracing import trace_request
 from steelyard.gateway.vote.decision import Decision
 
 LIMIT = "max_output_tokens"  # per sample
@@ -79,10 +80,12 @@ def _event(content: dict[str, Any], number: int) -> bytes:
 async def _decided(request: web.Request, chat_request: ChatRequest) -> Decision:
     state = request.app[STATE]
     if chat_request.model == state.name:
+        trace_request(request, chat_request)
         return await state.voting.decide(chat_request, vote_settings(state, chat_request), request[REQUEST_ID])
     source = state.source_of(chat_request.model)
     if source is None:
         raise unknown_model(chat_request.model, state.models)
+    trace_request(request, chat_request)
     settings = replace(vote_settings(state, chat_request, source), n=1, method="majority")
     return await state.voting.decide(chat_request, settings, request[REQUEST_ID], only=source)
 

@@ -29,6 +29,7 @@ from steelyard.gateway.messages.api_errors import ApiError, invalid, public
 from steelyard.gateway.messages.chat_request import OURS, ChatRequest, read_chat
 from steelyard.gateway.messages.replies import PING, event, start_stream
 from steelyard.gateway.server_state import CLIENT, REQUEST_ID, STATE
+from steelyard.gateway.tracing import trace_request
 from steelyard.gateway.upstream.samples import Sample
 from steelyard.gateway.vote.decision import Decision, total_cost
 from steelyard.gateway.vote.policies import SIMILAR, Policy, policy_of, similar_policy
@@ -54,6 +55,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
         chat_request = read_chat(await read_body(request, state), state.caps)
         if chat_request.model != state.name:
             raise invalid("model", f"the page asks the model that votes: {state.name}")
+        trace_request(request, chat_request)
         settings = replace(vote_settings(state, chat_request), ballots=True, separately=True)
         voting = without_rule(state.voting) if request.query.get("stop") == "never" else state.voting
         live, updates, began = LiveVote(voting, chat_request, settings), asyncio.Queue[Update](), time.monotonic()

@@ -26,6 +26,7 @@ from steelyard.sampling.llm.address import CHAT
 from steelyard.sampling.llm.client import UNTIMED
 from steelyard.sampling.llm.completion_json import ECHO, Reply
 from steelyard.sampling.llm.faults import BusyError, GoneError, LateError, RefusedError, SpentError, TryError, bare
+from steelyard.sampling.telemetry.upstream_call import upstream_call
 
 NOT_SENT = frozenset({OURS, "n", *MANY, "stream", "stream_options", "seed", "model"})
 TICK = 0.05  # seconds before the deadline at which waiting for samples ends
@@ -182,13 +183,17 @@ class SampleRequest:
             with self._tries.attempt(range(first, first + count)):
                 self.attempts += 1
                 client = self.source.client
-                content = await client.request("POST", CHAT, body, timeout=UNTIMED, headers=self._headers)
-                try:
-                    return content, checked_reply(content, count, self.source, logprobs=self.chat_request.logprobs)
-                except TryError:
-                    if count == 1 and isinstance(content, dict):  # some servers report only one of several choices
-                        self._tries.report(range(first, first + 1), content.get("usage"))
-                    raise
+                with upstream_call(client.address, self.source.model, count) as call:
+                    headers = {**self._headers, **call.headers}
+                    content = await client.request("POST", CHAT, body, timeout=UNTIMED, headers=headers)
+                    try:
+                        reply = checked_reply(content, count, self.source, logprobs=self.chat_request.logprobs)
+                    except TryError:
+                        if count == 1 and isinstance(content, dict):  # some servers report only one of several choices
+                            self._tries.report(range(first, first + 1), content.get("usage"))
+                        raise
+                    call.add_reply(reply)
+                    return content, reply
 
         tries = 1 + RETRIES if count == 1 else 1
         return await self.source.send(send, tries=tries, until=self.spec.until)

@@ -11,7 +11,7 @@ from steelyard.answers.extract import AUTO
 from steelyard.runs.token_usage import Usage, usage_field, usage_from_field
 from steelyard.sampling.ask.ask_cascade import CASCADE, CascadeTurns, cascade_outcome, in_turn, turns_of
 from steelyard.sampling.ask.ask_verifier import ReadBy
-from steelyard.sampling.ask.prepare import by_score, prepare, unplanned
+from steelyard.sampling.ask.prepare import Prepared, by_score, prepare, unplanned
 from steelyard.sampling.ask.sample_stream import (
     Draw,
     SampleRequest,
@@ -28,6 +28,7 @@ from steelyard.sampling.llm.prices import VERIFIER
 from steelyard.sampling.llm.upstreams import Named, Serve, served, started
 from steelyard.sampling.online.ballot import Ballot
 from steelyard.sampling.online.cascade_walk import BallotState
+from steelyard.sampling.telemetry.vote_span import recorded_vote
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,52 @@ async def aask(
         verifier_upstream=verifier_upstream, verifier_model=verifier_model, criteria=criteria, local=local,
         frugal=frugal,
     )  # fmt: skip
+    with recorded_vote() as span:
+        if span:
+            span.add_request(prepared.model, [{"role": "user", "content": prepared.prompt}])
+        result = await _asked(question, prepared, plan, progress, serve)
+        if span:
+            samples = sum(draw.choice is not None for draw in result.draws)
+            span.add_result(result.answer, result.confidence, method=result.method, share=result.share, samples=samples)
+        return result
+
+
+@waits_for(aask)
+def ask() -> None:
+    """Ask one question n times, group the answers and vote: by a plan, by self_logprob, or one vote per response.
+
+    `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
+    asked n times, and one without any sample is reported and does not vote. Without n a plan by `sy.plan_budget` sets
+    the number of samples of each; other plans request 8. A plan with a cascade is followed: upstreams are asked in its
+    order and as often as it says; `AskResult.cascade` lists them, and the cost. Answers are read as the plan's were;
+    without a plan as `answers` says, else as `choice` if the prompt or the question has options, else as math. With
+    answers="free" similar responses vote for each other: `AskResult.answer` is one of them, and
+    `AskResult.answers` are groups.
+
+    Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, that ends the
+    sampling. A `verifier` scores the samples, in this process (`local`) or at `verifier_upstream`; one that asks a chat
+    server asks the upstream by default, and a judge grades by `criteria`, a text. Then `plan` is one for its score, and
+    with `frugal` ("exact", "expected", or True) only samples that can change the verdict are scored: `Vote.verifier`
+    says which, `AskResult.read_by` why.
+
+    `progress` is called with every sample as it arrives; `serve` opens the server. The options are those of
+    `steelyard ask`.
+
+    >>> import steelyard as sy
+    >>> result = sy.ask("How many apples are in the basket?", upstream=upstream, model="m", n=8)
+    >>> result.answer == max(result.answers, key=lambda one: one.weight).answer
+    True
+    >>> sum(one.votes for one in result.answers), 0 < result.share <= 1
+    (8, True)
+    >>> result.confidence is None  # a probability takes a plan that has learned one
+    True
+    """
+
+
+async def _asked(
+    question: str, prepared: Prepared, plan: str | Path | None, progress: Callable[[Draw], None], serve: Serve
+) -> AskResult:
+    """Sample, score and vote."""
     names, kind, score, model_names = prepared.names, prepared.kind, prepared.score, prepared.model
     voter, reading, cascade = prepared.voter, prepared.reading, prepared.cascade
     needed = score if voter and by_score(voter) and not reading else None
@@ -126,38 +173,6 @@ async def aask(
         read_by=reading.summary(verified) if reading and verified else None,
         spent_on_scores=verified.spent if verified else Usage(),
     )  # fmt: skip
-
-
-@waits_for(aask)
-def ask() -> None:
-    """Ask one question n times, group the answers and vote: by a plan, by self_logprob, or one vote per response.
-
-    `upstream` is one address, or several by name, {"a": URL, "b": URL}, with `model` and `key_env` by name too: each is
-    asked n times, and one without any sample is reported and does not vote. Without n a plan by `sy.plan_budget` sets
-    the number of samples of each; other plans request 8. A plan with a cascade is followed: upstreams are asked in its
-    order and as often as it says; `AskResult.cascade` lists them, and the cost. Answers are read as the plan's were;
-    without a plan as `answers` says, else as `choice` if the prompt or the question has options, else as math. With
-    answers="free" similar responses vote for each other: `AskResult.answer` is one of them, and
-    `AskResult.answers` are groups.
-
-    Without a verifier `plan` must be fitted on the score self_logprob; if it has a stopping rule, that ends the
-    sampling. A `verifier` scores the samples, in this process (`local`) or at `verifier_upstream`; one that asks a chat
-    server asks the upstream by default, and a judge grades by `criteria`, a text. Then `plan` is one for its score, and
-    with `frugal` ("exact", "expected", or True) only samples that can change the verdict are scored: `Vote.verifier`
-    says which, `AskResult.read_by` why.
-
-    `progress` is called with every sample as it arrives; `serve` opens the server. The options are those of
-    `steelyard ask`.
-
-    >>> import steelyard as sy
-    >>> result = sy.ask("How many apples are in the basket?", upstream=upstream, model="m", n=8)
-    >>> result.answer == max(result.answers, key=lambda one: one.weight).answer
-    True
-    >>> sum(one.votes for one in result.answers), 0 < result.share <= 1
-    (8, True)
-    >>> result.confidence is None  # a probability takes a plan that has learned one
-    True
-    """
 
 
 async def _sampled(requests: list[SampleRequest], watch: Watch, progress: Callable[[Draw], None]) -> list[Draw]:

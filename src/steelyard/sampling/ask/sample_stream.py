@@ -22,6 +22,7 @@ from steelyard.sampling.llm.faults import RefusedError, TryError, refusal
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.llm.probe import probe
 from steelyard.sampling.llm.retry import persistently
+from steelyard.sampling.telemetry.upstream_call import upstream_call
 
 MOST = 32  # requests under way
 TRIES = 3
@@ -102,10 +103,12 @@ async def _request_sample(
     body = body_of(sampling, abilities, prompt, n=1, first=number)
 
     async def send() -> Reply:
-        reply = await client.sample(body, 1)
-        if not reply.good:
-            raise TryError(reply.wrong[0])
-        return reply
+        with upstream_call(client.address, sampling.model) as call:
+            reply = await client.sample(body, 1, headers=call.headers)
+            if not reply.good:
+                raise TryError(reply.wrong[0])
+            call.add_reply(reply)
+            return reply
 
     try:
         reply = await persistently(pace, send, tries=TRIES, until=time.monotonic() + PATIENCE)

@@ -93,13 +93,20 @@ class Client:
             await self._session.close()
 
     async def sample(
-        self, body: dict[str, Any], n: int, *, timeout: float | None = None, hold: Hold | None = None, top: int = 0
+        self,
+        body: dict[str, Any],
+        n: int,
+        *,
+        timeout: float | None = None,
+        hold: Hold | None = None,
+        top: int = 0,
+        headers: Mapping[str, str] | None = None,
     ) -> Reply:
         """POST a chat completion request for n choices and read the reply; one without choices is a `TryError`.
 
         `hold` reserves the memory of a long reply until its samples are stored. `top`: see `read_reply`.
         """
-        content = await self.request("POST", CHAT, body, timeout=timeout, hold=hold)
+        content = await self.request("POST", CHAT, body, timeout=timeout, hold=hold, headers=headers)
         try:
             reply = read_reply(content, n, self.address.betrayed, top=top)
         except TryError as error:

@@ -80,6 +80,7 @@ class Reply(NamedTuple):
     short: bool  # whether it has fewer choices than were requested
     usage: bool  # whether the server counts tokens, and as many as all the choices can have
     counts: dict[str, int] | None = None  # prompt_tokens and completion_tokens of the reply, if known
+    response_id: str | None = None
 
 
 def read_reply(
@@ -120,8 +121,10 @@ def read_reply(
     missing = set(range(n)) - good.keys() - wrong.keys()
     wrong |= dict.fromkeys(missing, f"the reply has {n - len(missing)} of {n} choices")
     usage = counted is not None and counted >= sum(map(_fewest_tokens, good.values()))
-    name = model[:MOST_NAME] if model else model
-    return Reply(name, good, wrong, bool(missing), usage, _counts(content.get("usage"), good, believed=usage))
+    name, own_id = model[:MOST_NAME] if model else model, content.get("id")
+    response_id = own_id if isinstance(own_id, str) and not betrayed(own_id) else None
+    counts = _counts(content.get("usage"), good, believed=usage)
+    return Reply(name, good, wrong, bool(missing), usage, counts, response_id)
 
 
 def _fewest_tokens(choice: Choice) -> float:

@@ -9,14 +9,17 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from steelyard.foundation.errors import VerifierError
+from steelyard.sampling.llm.address import CHAT
 from steelyard.sampling.llm.client import Client
 from steelyard.sampling.llm.faults import RefusedError, TryError, advice
 from steelyard.sampling.llm.pace import Pace
 from steelyard.sampling.llm.retry import persistently
+from steelyard.sampling.telemetry.upstream_call import upstream_call
 
 MOST = 64  # requests under way
 TRIES = 6
 PATIENCE = 3600.0  # seconds for a score with all its tries, waiting for a busy server included
+OPERATIONS = {CHAT: "chat", "/embeddings": "embeddings"}  # as OpenTelemetry calls them, by path
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -60,7 +63,11 @@ async def post(
     """
 
     async def send() -> Any:
-        return await client.request("POST", path, body, timeout=timeout)
+        operation = OPERATIONS.get(path.removeprefix("/v1"), "score")
+        with upstream_call(client.address, body.get("model"), operation=operation) as call:
+            reply = await client.request("POST", path, body, timeout=timeout, headers=call.headers)
+            call.add_usage(reply.get("usage") if isinstance(reply, dict) else None)
+            return reply
 
     try:
         return await persistently(pace, send, tries=tries, until=time.monotonic() + PATIENCE)

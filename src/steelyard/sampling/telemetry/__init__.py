@@ -1,0 +1,1 @@
+"""Spans and events of votes for OpenTelemetry."""
