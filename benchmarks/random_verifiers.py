@@ -34,9 +34,12 @@ class Size:
 
     @property
     def products(self) -> float:
-        """Floating-point operations in matrix products per token, without those of attention."""
+        """Floating-point operations in matrix products per token, without those of attention.
+
+        The last layer has no feed-forward network for tokens that are not read, which are nearly all.
+        """
         attention = 2 * self.hidden * (self.heads + self.key_heads) * HEAD_SIZE
-        return 2.0 * LAYERS * (attention + 3 * self.hidden * self.middle)
+        return 2.0 * (LAYERS * attention + (LAYERS - 1) * 3 * self.hidden * self.middle)
 
     @property
     def head(self) -> dict[str, tuple[int, int]]:
