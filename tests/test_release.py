@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 import subprocess
+import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,7 @@ import hatch_build
 import steelyard as sy
 import tools.archive_contents
 from tools.archive_contents import ABOUT, DATA, LIMIT, content_problems, package_files
-from tools.installation import CheckError, clean_environment, run
+from tools.installation import IMPORT_EVERY_MODULE, CheckError, clean_environment, run
 from tools.release_check import refuse
 from tools.release_metadata import release_problems
 
@@ -201,3 +202,9 @@ def test_every_link_of_the_published_readme_is_complete() -> None:
     targets = re.findall(r"\]\(([^)]+)\)", text)
     assert len(targets) > 20
     assert [target for target in targets if not target.startswith("https://h/a/b/")] == []
+
+
+def test_every_module_is_imported_without_the_tools_of_plugins(tmp_path: Path) -> None:
+    hidden = "sys.modules |= dict.fromkeys(('inspect_ai', 'litellm', 'lm_eval'))"
+    source = str(Path(sy.__file__).parents[1])
+    run([sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r}); {hidden}{IMPORT_EVERY_MODULE}"], tmp_path)

@@ -15,8 +15,13 @@ REPOSITORY_ONLY = re.compile(r"PYTHON(PATH|HOME|STARTUP)|VIRTUAL_ENV|STEELYARD_.
 IMPORT_EVERY_MODULE = """
 import importlib, pkgutil, steelyard
 for module in pkgutil.walk_packages(steelyard.__path__, "steelyard.", onerror=importlib.import_module):
-    if not module.name.endswith("__main__"):
+    if module.name.endswith("__main__"):
+        continue
+    try:
         importlib.import_module(module.name)
+    except ModuleNotFoundError as error:  # only the tool imports its plugin
+        if not module.name.startswith("steelyard.plugins.") or error.name.startswith("steelyard"):
+            raise
 print(steelyard.__file__)
 """
 

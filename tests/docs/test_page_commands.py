@@ -15,7 +15,7 @@ from tests.docs.shell import Shell
 from tests.docs.test_docs import PAGES, ROOT
 from tests.upstreams import FaultUpstream
 
-TESTED = re.compile(r"<!-- (run|client \w+|terminal|work) -->\n$")  # by test_docs, test_examples and test_scale_page
+TESTED = re.compile(r"<!-- (run|client \w+|integration \w+|terminal|work) -->\n$")  # other tests run these
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 RUNNABLE = ("console", "python", "bash", "sh", "")
 SKIPPED = {
@@ -37,6 +37,9 @@ SKIPPED = {
     },
     "docs/gateway.md": {"steelyard fit kept": "run by tests/gateway/test_feedback.py"},
     "docs/grid.md": {"steelyard evaluate grid:": "an example of steelyard grid --help"},
+    "docs/integrations.md": {
+        "lighteval": "another tool; tests/tables/layouts has a file that it wrote",
+    },
     "docs/layouts-reference.md": {
         "lm_eval": "another tool",
         "inspect eval": "another tool",
@@ -59,6 +62,7 @@ SKIPPED = {
         "inspect eval": "another tool",
         "steelyard fit logs": "needs a log; tests/plugins/test_inspect_reducers.py fits on one",
         "lm_eval run": "another tool; tests/plugins/test_lm_eval_filter.py runs the task",
+        "python - <<'END'\nfrom steelyard.plugins.litellm_provider": "run by tests/plugins/litellm",
     },
     "docs/runs.md": {"KILLS=200": "takes an hour"},
     "docs/sample-committees.md": {

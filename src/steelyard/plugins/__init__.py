@@ -1,1 +1,1 @@
-"""Votes inside other tools: score reducers for Inspect, a filter for lm-evaluation-harness (docs/plugins.md)."""
+"""Votes inside other tools: Inspect, lm-evaluation-harness and LiteLLM (docs/plugins.md)."""
