@@ -8,7 +8,7 @@ TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)  # not
 unexport PYTHONDONTWRITEBYTECODE  # every process of the tests would compile every module again
 MATHS := */voting/*,*/evaluation/*.py
 
-.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray test-plugins test-litellm check bench docs test-docs release-check clean
+.PHONY: demo local test test-all compiled nudged long fuzz reproduction nudged-reproduction test-models test-vllm test-ray test-plugins test-litellm check bench docs docs-site test-docs release-check clean
 
 demo: .venv/.installed
 	$(BIN)/steelyard demo -o demo
@@ -20,12 +20,12 @@ test: .venv/.developing
 	$(MAKE) --jobs=2 check compiled
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore=tests/models --ignore=tests/ray --ignore=tests/plugins -m "not long and not experiments"
 
-# The rest: the same tests with nudged arithmetic, long tests, every figure of the docs, long fuzzing, tests with models.
+# The rest: the same tests with nudged arithmetic, long tests, every figure of the docs, long fuzzing, tests with models, the site.
 test-all: .venv/.developing
 	$(MAKE) nudged
 	$(MAKE) long
 	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
-	$(MAKE) --jobs=2 $(TOGETHER) test-models test-ray test-plugins test-litellm
+	$(MAKE) --jobs=2 $(TOGETHER) test-models test-ray test-plugins test-litellm docs-site
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.
 compiled: .venv/.developing
@@ -90,6 +90,12 @@ bench: .venv/.developing
 
 docs: .venv/.developing
 	$(BIN)/python -m docs.make
+
+# The pages as a site in site/, which needs no network: docs/site/conf.py. A warning, a dead link or a file from elsewhere is an error.
+docs-site: .venv-site/.installed
+	rm -rf site
+	.venv-site/bin/python -m sphinx -q -W --keep-going -j auto -c docs/site -d .venv-site/doctrees . site
+	.venv-site/bin/python -m docs.site.check site
 
 # The archives of a release, built and used as a user would: tools/release_check.py says how. They are left in dist/.
 release-check: .venv-release/.installed
@@ -166,5 +172,11 @@ VLLM := 0.32.0
 	  -e '.[litellm]' 'litellm[proxy]' dspy langchain-openai hypothesis pytest pytest-timeout
 	touch $@
 
+.venv-site/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt \
+	  -e . sphinx myst-parser furo
+	touch $@
+
 clean:
-	rm -rf .venv .venv-vllm .venv-ray .venv-release .venv-plugins .venv-litellm demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .venv-vllm .venv-ray .venv-release .venv-plugins .venv-litellm .venv-site demo dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -45,7 +45,7 @@ def method_checks(method: type[Method]) -> list[MethodCheck]:
     majority-ignores_row_order
     majority-ignores_sample_order
 
-    With pytest:
+    With pytest::
 
         @pytest.mark.parametrize("check", method_checks(MyVote), ids=str)
         def test_my_vote(check):

@@ -1,0 +1,1 @@
+"""The diagrams of the docs: `python -m docs.pictures` writes architecture.svg, decision.svg and weights.svg."""
