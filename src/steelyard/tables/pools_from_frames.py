@@ -60,7 +60,11 @@ def pool_from_frame(
         keys = reader.keys(texts, which, votes)
     else:
         keys, same = reader.labelled(texts, which, gold, votes)
-    merged, firsts, fewer = _coded(np.concatenate(([0], np.cumsum(width))), keys)
+    if keys is texts:  # all are in their normal form, so each is an answer of its own
+        merged, firsts, fewer, names = codes[rows], np.arange(len(texts)), width, texts
+    else:
+        merged, firsts, fewer = _coded(np.concatenate(([0], np.cumsum(width))), keys)
+        names = frame["answer"].gather(rows[firsts]).str.strip_chars()
     answer = np.append(merged, np.int32(-1))[text_index()] if len(firsts) < len(texts) else codes
     pool = Pool(
         starts=starts,
@@ -69,7 +73,7 @@ def pool_from_frame(
         base=np.cumsum(fewer) - fewer,
         width=fewer,
         questions=questions,
-        names=frame["answer"].gather(rows[firsts]).str.strip_chars(),
+        names=names,
         origin=origin,
         source=frame["source"].to_numpy().astype(np.int32) if sources else None,
         sources=sources,

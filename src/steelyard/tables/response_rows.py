@@ -18,7 +18,8 @@ from steelyard.runs.parameters import MAX_SAMPLES
 from steelyard.tables.columns import check_columns
 from steelyard.tables.question_files import fingerprint
 from steelyard.tables.responses import open_responses
-from steelyard.tables.row_order import KEYS, group_questions, order_of
+from steelyard.tables.row_order import KEYS, order_of
+from steelyard.tables.scattered_rows import group_questions
 from steelyard.tables.sources.bundled_grid import PREFIX, grid_texts, is_grid
 from steelyard.tables.sources.file_checks import name_in_errors, reading
 
@@ -105,7 +106,7 @@ def _numbered(frame: pl.LazyFrame, kinds: dict[str, str]) -> pl.DataFrame:
     columns = [pl.col("question").cast(pl.String), *([pl.col("sample").cast(pl.Int64)] if has_samples else [])]
     columns += [pl.col(name).cast(KINDS[kind]).fill_nan(None) if kind == "number" else pl.col(name).cast(KINDS[kind])
                 for name, kind in kinds.items()]  # fmt: skip
-    rows = group_questions(frame.select(columns))
+    rows = group_questions(frame.select(columns)).rows
     keys = [pl.col(name) for name in KEYS if name in rows.collect_schema()]
     if not len(order_of(rows, keys).questions):
         raise TableError("the table is empty: it has no rows to score")
@@ -184,7 +185,7 @@ def texts_of(source: Any, *, rename: dict[str, str] | None = None, layout: str |
         names = [name for name in COLUMNS if name in schema and (name == "gold" or not schema[name].is_nested())]
         order = ["sample"] if "sample" in schema else []
         columns = [_text(name, schema[name]) for name in ("question", *names)]
-        return group_questions(frame.select(*columns, *order)).select("question", *names).collect()
+        return group_questions(frame.select(*columns, *order)).rows.select("question", *names).collect()
 
 
 def _text(name: str, kind: pl.DataType) -> pl.Expr:

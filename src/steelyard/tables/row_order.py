@@ -1,7 +1,7 @@
 """Rows in order, each question contiguous and sorted by sample, and read as pools, a batch of questions at a time.
 
 One pass over two columns checks the order and records the ids of the questions and where each begins, which delimits
-the later batches; a table in another order is sorted in memory.
+the later batches; a table in another order is sorted in memory (scattered_rows.py).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from steelyard.foundation.errors import ColumnError, TableError
 from steelyard.tables.columns import CUT, LAST
 from steelyard.tables.computed.token_scores import TOKEN_LISTS
 from steelyard.tables.pools_from_frames import pool_from_frame
-from steelyard.voting.pools.arrays import Ints
+from steelyard.tables.scattered_rows import BATCH, group_questions
+from steelyard.voting.pools.arrays import Bools, Ints
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
 
-BATCH = 100_000  # rows
 KEYS = ("question", "sample", "source")
 BATCH_OF_TEXT = 2_000  # rows whose answers must be extracted; small, for visible progress
 
@@ -55,8 +55,10 @@ def in_order(table: pl.LazyFrame, columns: Sequence[pl.Expr]) -> Ordered:
         rest = [expression for expression in columns if expression.meta.output_name() != "sample"]
         return Ordered(table, rest, order_of(table, keys))
     except ScatteredError:
-        rows = group_questions(table.select(columns))
-        order = order_of(rows, [pl.col(name) for name in KEYS if name in rows.collect_schema()])
+        rows, questions, starts, checked = group_questions(table, columns)
+        _check_length(table, starts)
+        keys = [pl.col(name) for name in KEYS if name in rows.collect_schema()]
+        order = Order(questions, starts) if checked and len(keys) < len(KEYS) else order_of(rows, keys)
         return Ordered(rows, [pl.all().exclude("sample")], order)
 
 
@@ -86,11 +88,16 @@ def order_of(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> Order:
         previous = _last_sample(frame, int(length[-1]))
     questions = pl.concat(heads)
     starts = np.concatenate(([0], np.cumsum(np.concatenate((np.empty(0, np.int64), *lengths)))))
-    if starts[-1] != table.select(pl.len()).collect().item():  # a damaged file may end early without an error
-        raise partial_read()
+    _check_length(table, starts)
     if questions.n_unique() < len(questions):
         raise ScatteredError
     return Order(questions, starts)
+
+
+def _check_length(table: pl.LazyFrame, starts: Ints) -> None:
+    """Refuse a table of which only a part was read: a damaged file may end early without an error."""
+    if starts[-1] != table.select(pl.len()).collect().item():
+        raise partial_read()
 
 
 def partial_read() -> TableError:
@@ -140,13 +147,6 @@ def _last_sample(frame: pl.DataFrame, rows: int) -> pl.DataFrame:
     return frame.tail(rows - int(np.searchsorted(sample, sample[-1])))
 
 
-def group_questions(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Sort rows by question (in order of first appearance), then by sample, then by position."""
-    numbered = rows.with_row_index("row").with_columns(pl.col("row").min().over("question").alias("group"))
-    order = ["group", *(["sample"] if "sample" in rows.collect_schema() else []), "row"]
-    return numbered.sort(order).drop("row", "group").collect().lazy()
-
-
 def pools(
     table: Ordered,
     origin: Origin,
@@ -182,17 +182,23 @@ def pools(
                 raise partial_read()
             pool = pool_from_frame(frame.head(int(offsets[-1])), heads, offsets, origin, reader, conflicts, sources)
             reader.responses += pool.n_responses
-            if reader.placeholders:
-                answers = folded_column(pl.col("answer"))
-                missing = frame.head(pool.n_responses).select(answers.is_in(sorted(reader.placeholders)).sum())
-                reader.replaced += int(missing.item())
-            reader.unreadable += int((pool.answer < 0).sum())
+            unreadable = pool.answer < 0
+            reader.unreadable += int(unreadable.sum())
+            if reader.placeholders and (unreadable.any() or reader.kind.blank):
+                reader.replaced += _placeholders(frame["answer"].head(pool.n_responses), unreadable, reader)
             yield pool
             first = end
         if progress:
             progress(min(1.0, read / total))
     if read != total:
         raise partial_read()
+
+
+def _placeholders(answers: pl.Series, unreadable: Bools, reader: AnswerReader) -> int:
+    """Count the answers that are placeholders; unless a blank answer is one too, they are among the unreadable."""
+    texts = answers if reader.kind.blank else answers.filter(pl.Series(unreadable))
+    placeholders = pl.Series(sorted(reader.placeholders or ()), dtype=pl.String)
+    return int(pl.select(folded_column(pl.lit(texts)).is_in(placeholders.implode()).sum()).item())
 
 
 def _with_answers(batch: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:

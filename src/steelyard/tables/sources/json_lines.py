@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from steelyard.foundation.cores import plain_loops
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.panics import hidden_panics
 from steelyard.foundation.surrogates import replace_surrogates
@@ -29,6 +30,7 @@ from steelyard.tables.sources.file_checks import (
 
 MIXED = (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 DEEPEST = 100  # levels of brackets
+LARGE = 16 << 20  # bytes from which it pays to load a compiled loop
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _UNIQUE = [f'"{name}":'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
 # polars rounds integers from 2^53 on if another row has a decimal, turns those beyond 64 bits into null, and changes
@@ -38,6 +40,8 @@ _MISREAD = re.compile(rb"[:\[,]\s*-?\d{16}|\\u[dD][89a-fA-F]")
 
 def open_json_lines(path: Path) -> pl.LazyFrame:
     """Read JSON lines, with polars if it can, else line by line (NaN, mixed types, large integers)."""
+    if path.stat().st_size > LARGE and not plain_loops() and (table := _read_by_shapes(path)) is not None:
+        return table.lazy()
     lines, plain = _screened(path)
     if plain:
         try:
@@ -58,8 +62,30 @@ def _screened(path: Path) -> tuple[int, bool]:
     lines, plain = 0, True
     for _, line in _checked_lines(path):
         lines += bool(line.strip())
-        plain = plain and not _MISREAD.search(line) and not any(line.count(name) > 1 for name in _UNIQUE)
+        plain = plain and _is_plain(line)
     return lines, plain
+
+
+def _is_plain(line: bytes) -> bool:
+    """Whether polars reads a line correctly."""
+    return not _MISREAD.search(line) and not any(line.count(name) > 1 for name in _UNIQUE)
+
+
+def _read_by_shapes(path: Path) -> pl.DataFrame | None:
+    """Read a file whose lines have few shapes, by one line of each; None if every line must be looked at."""
+    from steelyard.tables.sources.json_shapes import shapes_of  # compiles
+
+    check_utf8(path)
+    shapes = shapes_of(path, LONGEST_LINE)
+    if shapes is None or any(line.count(b":") > MAX_COLUMNS or not _is_plain(line) for line in shapes.examples):
+        return None
+    try:
+        with hidden_panics():
+            schema = pl.read_ndjson(b"\n".join(shapes.examples), infer_schema_length=None).schema
+            table = pl.read_ndjson(path, schema=schema)
+    except DAMAGE:
+        return None
+    return table if table.width and table.height == shapes.lines else None
 
 
 def _checked_lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -11,6 +11,7 @@ from steelyard.voting.kernels.compilation import compiled as compiled
 from steelyard.voting.kernels.compilation import read_only as read_only
 from steelyard.voting.kernels.likelihoods import committee_likelihood as committee_likelihood
 from steelyard.voting.kernels.likelihoods import log_likelihood as log_likelihood
+from steelyard.voting.kernels.line_shapes import line_shapes as line_shapes
 from steelyard.voting.kernels.offset_lines import correct_at as correct_at
 from steelyard.voting.kernels.offset_lines import intervals as intervals
 from steelyard.voting.kernels.offset_lines import lines as lines
@@ -18,6 +19,8 @@ from steelyard.voting.kernels.overlaps import overlaps as overlaps
 from steelyard.voting.kernels.question_densities import question_ratios as question_ratios
 from steelyard.voting.kernels.resampling import permutations as permutations
 from steelyard.voting.kernels.resampling import resample as resample
+from steelyard.voting.kernels.row_numbers import number_rows as number_rows
+from steelyard.voting.kernels.row_numbers import order_rows as order_rows
 from steelyard.voting.kernels.score_ranks import score_ranks as score_ranks
 from steelyard.voting.kernels.similar_votes import similar_rivals as similar_rivals
 from steelyard.voting.kernels.similar_votes import smooth as smooth
