@@ -20,7 +20,9 @@ samples per question and {tokens:.0f} tokens per response, including its questio
 """
 TAIL = """
 "With a mask" is how `--local` worked before: every response in full, in batches by length. Its times exclude text
-preparation. Layers are compiled after a million tokens, which takes {compiling}.
+preparation. Layers are compiled after a million tokens, which takes {compiling}. At the peak of a matrix product, and
+with nothing else to do, the products alone would allow {limits} responses/s. Beyond that the products would need a
+smaller number format, which changes scores.
 
 Two bf16 runs differ by rounding noise, which random weights amplify. Packed scores are no further from float32 than
 masked ones:
@@ -43,13 +45,20 @@ def section(results: Mapping[str, Any]) -> str:
     lines = [line for size in sizes for line in _lines(size)]
     table = ["| what | measured | goal | met |", "|---|---|---|---|", *lines]
     compiling = " and ".join(f"{size['compiling_s']:.0f} s ({size['size']})" for size in sizes)
+    limits = " and ".join(f"{size['responses_per_s'] / size['share_of_peak']:.0f} ({size['size']})" for size in sizes)
     differences = [
         f"| {size['size']} | {words} | {found['correlation']:.4f} | {found['mean']:.4f} | {found['largest']:.3f} |"
         for size in sizes
         for found, words in ((size[name], words) for name, words in PAIRS.items())
     ]
     head = HEAD.format(**results, tokens=tokens)
-    return head + "\n" + "\n".join(table) + "\n" + TAIL.format(differences="\n".join(differences), compiling=compiling)
+    return (
+        head
+        + "\n"
+        + "\n".join(table)
+        + "\n"
+        + TAIL.format(differences="\n".join(differences), compiling=compiling, limits=limits)
+    )
 
 
 def _lines(size: Mapping[str, Any]) -> list[str]:

@@ -159,7 +159,10 @@ def picture(found: pl.DataFrame) -> str:
             if row[column] > 0
         ]
         x = alt.X(
-            "value:Q", title=axis.name, scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~s", tickCount=5)
+            "value:Q",
+            title=axis.name,
+            scale=alt.Scale(type="log", nice=False),
+            axis=alt.Axis(format="~s", values=list(axis.values)),
         )
         y = alt.Y("cost:Q", title=None, scale=alt.Scale(type="log"), axis=alt.Axis(format="~g", tickCount=5))
         tint = alt.Color(

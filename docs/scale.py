@@ -57,7 +57,7 @@ def costs() -> list[Cost]:
     page = BENCHMARKS.read_text()
     kept = _measured(page, rf"generate against the bare upstream, .*?CPU a sample {NUMBER} ms")
     read = _measured(page, rf"reading and grouping [\d,]+ responses: for each second of CPU \| {NUMBER}")
-    voted = _measured(page, rf"10 M rows of Parquet to verdicts against DuckDB: CPU \| [\d.]+ x \({NUMBER} s")
+    voted = _measured(page, rf"10 M rows of Parquet to verdicts against DuckDB, sorted: CPU \| [\d.]+ x \({NUMBER} s")
     found = [
         Cost("sample: request, check and store (without the LLM itself)", kept * 1e3, False, "benchmarks.md"),
         Cost("parse: read the answer and group it", MILLION / read, False, "benchmarks.md"),
