@@ -39,8 +39,9 @@ HEAD = """`make bench` makes the first table; each later section names its own c
 things measured alternately in one run, because machines differ and are noisy: a ratio holds on other machines, the
 seconds in brackets do not.
 
-The limit of a tally is np.sum of the same arrays, which reads the same 12 bytes per response, a weight and an answer. What
-a tally does beyond that is an addition at the place of the answer, and the comparison of the answers of each question."""
+The limit of a tally is np.sum of the same arrays, which reads the same 12 bytes per response, a weight and an answer.
+What a tally does beyond that is an addition at the place of the answer, and the comparison of the answers of each
+question."""
 MAIN = ("tally of 1e8 responses, one thread", "10 M rows of Parquet", "generate, 0 ms")  # rows in the summary
 
 
