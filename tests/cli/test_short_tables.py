@@ -69,5 +69,18 @@ def test_rows_are_counted_in_what_is_read_quickly(table: Path, tmp_path: Path) -
         assert not rows_at_most([unknown], 1000)
     text.write_bytes(b"x" * (LONGEST + 1))
     assert not rows_at_most([text], 1000)
+    text.write_text('{"question": "a", "answers": ["1", "2"]}\n')
+    assert not rows_at_most([text], 1000), "a row may hold many responses"
+    pl.DataFrame({"question": ["a"], "answers": [["1", "2"]]}).write_parquet(tmp_path / "lists.parquet")
+    assert not rows_at_most([tmp_path / "lists.parquet"], 1000)
     (tmp_path / "broken.parquet").write_text("no Parquet")
     assert not rows_at_most([tmp_path / "broken.parquet"], 1000)
+
+
+def test_a_damaged_file_is_one_line_of_error(table: Path, tmp_path: Path) -> None:
+    content = table.read_bytes()
+    for at in range(20, 500, 20):  # bytes of the footer; polars panics at some of them
+        damaged = bytearray(content)
+        damaged[-at] ^= 1
+        (tmp_path / "damaged.parquet").write_bytes(damaged)
+        assert rows_at_most([tmp_path / "damaged.parquet"], 1000) in (True, False)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +21,7 @@ MANY = settings(
 LONGEST = 1 << 20
 PLAIN = '{"question": "a", "answer": "1", "score": 0.5}'
 HOSTILE = [
+    '{"question": "a", "answer" : "1", "answer" :"2"}',
     '{"question": "a", "question": "b", "answer": "1"}',
     '{"question":"a","question":"b","answer":"1"}',
     '{"question": 12345678901234567890123, "answer": "1"}',
@@ -135,3 +137,14 @@ def test_files_with_many_shapes_or_long_lines_have_no_examples(tmp_path: Path, m
     assert shapes_of(path, 50) is None
     monkeypatch.setattr(json_shapes, "BLOCK", 10)
     assert shapes_of(path, 50) is None
+
+
+def test_names_that_differ_in_bits_that_cancel_have_different_shapes(tmp_path: Path) -> None:
+    names = "quality_rew2ard_by_judge", "1uality_2ew0ard_by_judge"  # one hash for half of all secrets, at one time
+    (tmp_path / "two.jsonl").write_text("".join(f'{{"question": "a", "{name}": 0.5}}\n' for name in names))
+    for secret in range(1, 400, 2):
+        with pytest.MonkeyPatch.context() as changed:
+            changed.setattr(json_shapes, "SECRET", np.uint64(secret * 0x9E3779B97F4A7C15 % 2**64 | 1))
+            shapes = shapes_of(tmp_path / "two.jsonl", LONGEST)
+        assert shapes is not None
+        assert len(shapes.examples) == 2

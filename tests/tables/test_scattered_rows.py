@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import steelyard as sy
 from steelyard.tables import row_order, scattered_rows
+from steelyard.tables.response_rows import texts_of
 from steelyard.tables.scattered_rows import QuestionNumbers, group_questions
 from steelyard.voting import kernels
 
@@ -157,3 +158,16 @@ def test_a_file_that_ends_early_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(row_order, "group_questions", lambda table, columns: group(table.head(20), columns))
     with pytest.raises(sy.errors.TableError, match="only read in part"):
         sy.vote(table)
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.Int16, pl.Int64, pl.UInt64])
+def test_texts_are_in_the_order_of_samples_of_any_width(kind: Any) -> None:
+    samples = [100, 0, 127] if kind == pl.UInt64 else [100, -100, 0]
+    table = pl.DataFrame(
+        {
+            "question": ["a", "b"] * 3,
+            "sample": pl.Series([n for n in samples for _ in range(2)], dtype=kind),
+            "response": [f"The answer is {n}" for n in samples for _ in range(2)],
+        }
+    )
+    assert texts_of(table)["response"].to_list()[:3] == [f"The answer is {n}" for n in sorted(samples)]

@@ -134,4 +134,5 @@ def _small(numbers: NDArray[Any]) -> Codes:
     low, high = int(numbers.min()), int(numbers.max())
     if high - low >= 2**31:
         return np.unique(numbers, return_inverse=True)[1].astype(np.int32)
-    return (numbers - low).astype(np.int32)
+    wide = numbers if numbers.dtype == np.uint64 else numbers.astype(np.int64)
+    return (wide - low).astype(np.int32)

@@ -32,7 +32,7 @@ MIXED = (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError, pl.exc
 DEEPEST = 100  # levels of brackets
 LARGE = 16 << 20  # bytes from which it pays to load a compiled loop
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_UNIQUE = [f'"{name}":'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
+_UNIQUE = [f'"{name}"'.encode() for name in ("question", "response", "answer", "score", "gold", "correct", "sample")]
 # polars rounds integers from 2^53 on if another row has a decimal, turns those beyond 64 bits into null, and changes
 # lone surrogates.
 _MISREAD = re.compile(rb"[:\[,]\s*-?\d{16}|\\u[dD][89a-fA-F]")
@@ -68,7 +68,11 @@ def _screened(path: Path) -> tuple[int, bool]:
 
 def _is_plain(line: bytes) -> bool:
     """Whether polars reads a line correctly."""
-    return not _MISREAD.search(line) and not any(line.count(name) > 1 for name in _UNIQUE)
+    return not _MISREAD.search(line) and not any(line.count(name) > 1 and _repeated(name, line) for name in _UNIQUE)
+
+
+def _repeated(name: bytes, line: bytes) -> bool:
+    return len(re.findall(name + rb"\s*:", line)) > 1
 
 
 def _read_by_shapes(path: Path) -> pl.DataFrame | None:

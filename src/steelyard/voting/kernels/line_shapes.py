@@ -14,6 +14,7 @@ CLASSES = np.zeros(256, np.uint8)
 CLASSES[[QUOTE, BACKSLASH, NEWLINE]] |= STOPS
 CLASSES[list(b"0123456789")] |= DIGITS | NUMBERS
 CLASSES[list(b".+-eE")] |= NUMBERS
+OTHER = np.uint64(0x5851F42D4C957F2C)  # even: an odd number stays odd
 TEXT, INTEGER, DECIMAL, TRUTH, NOTHING = 1, 2, 4, 8, 16  # types of values
 
 
@@ -88,7 +89,7 @@ def line_shapes(text, longest, secret, known, begins, counts):  # type: ignore[n
                 types[depth] |= kind
             else:
                 shape = mixed(shape, np.uint64(token if kind == 0 else 512 + kind), secret)
-        if i - begin > longest:
+        if i - begin >= longest:  # with its line break it is longer
             return False
         i += 1
         if blank:
@@ -111,8 +112,9 @@ def line_shapes(text, longest, secret, known, begins, counts):  # type: ignore[n
 
 @compiled
 def mixed(shape, token, secret):  # type: ignore[no-untyped-def]
-    """Add a token to a hash."""
+    """Add a token to a hash; a difference in any bit is spread twice, by factors that nobody knows."""
     shape = (shape ^ token) * secret
+    shape = (shape ^ (shape >> np.uint64(32))) * (secret ^ OTHER)
     return shape ^ (shape >> np.uint64(29))
 
 
