@@ -19,9 +19,7 @@ def main() -> None:
     sys.unraisablehook = _sent_again
     try:
         from steelyard.cli import main as run
-        from steelyard.foundation.cores import begin_single_command
 
-        begin_single_command()
         run()
     except KeyboardInterrupt:
         _stopped()

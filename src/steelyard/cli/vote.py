@@ -14,7 +14,6 @@ from steelyard.cli.engine_options import EngineName, Workers, folder_for
 from steelyard.cli.progress_display import progress_bar
 from steelyard.cli.text_tables import print_table
 from steelyard.evaluation.percentages import percent
-from steelyard.foundation.cores import choose_plain_loops, runs_single_command
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.store_address import place_of
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: steelyard vote responses.parquet --plan plan.json -o verdicts.parquet"
 SHOWN = 10
-FEW = 4_000  # rows: compiled loops would take longer to load than plain ones to run
-SIMILAR = "free"  # kinds of answers
 
 
 def run(
@@ -74,7 +71,6 @@ def run(
     json: opt.Json = False,
 ) -> None:
     """Decide every question of a file by a fitted plan, or by a method that needs none; labels are not read."""
-    from steelyard.tables.row_counts import rows_at_most
     from steelyard.tables.vote import vote_with_details
     from steelyard.tables.writing import VERDICTS, check_output, put
 
@@ -103,21 +99,11 @@ def run(
         return
     if output:
         check_output(output, VERDICTS, inputs=[*files, plan], overwrite=overwrite)
-    if runs_single_command() and not (source or _compares_texts(answers, plan)) and rows_at_most(files, FEW):
-        choose_plain_loops()
     with progress_bar(f"Reading {opt.title_of(files)}") as progress:
         result = vote_with_details(opt.source_of(files), plan, progress=progress, **options)
     if output:
         put(result.verdicts, output)
     show_verdicts(result, place_of(output) if output else None, json)
-
-
-def _compares_texts(answers: str, plan: Path | None) -> bool:
-    """Whether every response may be compared with every other, which is slow in plain loops."""
-    try:
-        return answers.startswith(SIMILAR) or (plan is not None and f'"{SIMILAR}' in plan.read_text())
-    except (OSError, UnicodeDecodeError):
-        return True  # the plan is read again with an error message
 
 
 def show_verdicts(result: VoteDetails, output: Place | None, json: bool) -> None:

@@ -1,8 +1,7 @@
 """How this process runs: on how many cores, with compiled loops or plain ones, and on which event loop.
 
-A process that only votes on the few responses of one question at a time, like the gateway, or a command that votes on a
-short table gains nothing from compiled loops (voting/kernels), and numba costs 130 MB and a second. The results are
-identical to the last bit.
+A process that only votes on the few responses of one question at a time, like the gateway, gains nothing from compiled
+loops (voting/kernels), and numba costs 130 MB and a second. The results are identical to the last bit.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ def usable_cores() -> int:
 
 class _Chosen:
     plain = False
-    single_command = False
 
 
 def choose_plain_loops() -> None:
@@ -40,16 +38,6 @@ def choose_plain_loops() -> None:
 def plain_loops() -> bool:
     """Whether this process has chosen plain loops."""
     return _Chosen.plain
-
-
-def begin_single_command() -> None:
-    """Declare that this process ends with the command that it runs, so what is chosen for it concerns no other."""
-    _Chosen.single_command = True
-
-
-def runs_single_command() -> bool:
-    """Whether this process ends with the command that it runs."""
-    return _Chosen.single_command
 
 
 def run_in_loop(main: Coroutine[Any, Any, Result]) -> Result:

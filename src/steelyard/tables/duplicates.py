@@ -33,7 +33,8 @@ class RepeatedRows:
         """Count a pool, unless enough rows were inspected."""
         if self.responses < INSPECTED_ROWS and pool.source is None:  # two sources may give the same answer
             self.responses += pool.n_responses
-            varied, doubled = twins(pool)
+            last = int(np.searchsorted(pool.starts, INSPECTED_ROWS)) + 1
+            varied, doubled = twins(pool if last >= pool.n_questions else pool.take(np.arange(last)))
             self.varied += varied
             self.doubled += doubled
 

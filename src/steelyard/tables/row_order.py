@@ -210,4 +210,4 @@ def _with_answers(batch: pl.DataFrame, reader: AnswerReader) -> pl.DataFrame:
     last = batch[LAST] if LAST in batch.columns else None
     lost = 0 if cut is None else int((cut & batch["answer"].is_null()).sum())
     reader.counts.add_counts(0 if last is None else batch.height, 0 if last is None else int(last.sum()), lost)
-    return batch.drop(CUT, LAST, strict=False)
+    return batch if cut is None and last is None else batch.drop(CUT, LAST, strict=False)

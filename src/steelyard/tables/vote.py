@@ -34,7 +34,7 @@ from steelyard.tables.vote_warnings import (
     warn_of_plan,
 )
 from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
-from steelyard.voting.confidence.drift import score_drift, some_question_means
+from steelyard.voting.confidence.drift import MOST_REFERENCES, score_drift, some_question_means
 from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.methods import load, method_class, method_names
 from steelyard.voting.methods.base.calibration_checks import too_many, warn_of_undirected_scores
@@ -46,6 +46,7 @@ from steelyard.voting.pools.pool import Pool
 OF_SOURCES = "consensus"  # the method without a plan for several sources, if there are
 ENOUGH_QUESTIONS = 20  # questions to learn from how often sources agree, or
 ENOUGH_SIMILAR = 100  # questions with free text
+ENOUGH_MEANS = 10 * MOST_REFERENCES
 
 
 class VoteDetails(NamedTuple):
@@ -214,6 +215,14 @@ class Decisions:
     any_score: bool = False
     used_scores: set[str] | None = None  # those of several that have any value; None: unknown
     question_means: list[NDArray[np.float64]] = field(default_factory=list)
+    most_means: int = MOST_REFERENCES  # of each batch
+
+    def add_means(self, pool: Pool) -> None:
+        """Remember the mean logits of some questions of a batch: fewer and fewer, evenly spaced over the table."""
+        self.question_means.append(some_question_means(pool, self.most_means))
+        if sum(map(len, self.question_means)) > ENOUGH_MEANS and self.most_means > 1:
+            self.question_means = [means[::2] for means in self.question_means]
+            self.most_means //= 2
 
 
 def decide(
@@ -308,7 +317,7 @@ def _decide_batches(
                 has_values: list[bool] = np.any(~np.isnan(pool.parts), axis=0).tolist()
                 decisions.used_scores = (decisions.used_scores or set()) | set(compress(pool.origin.parts, has_values))
             if fitted and fitted.reference_scores and pool.scores is not None and pool.scored is None:
-                decisions.question_means.append(some_question_means(voter.mixed(used)))
+                decisions.add_means(voter.mixed(used))
             verdicts = voter.predict(used)
             decisions.verdicts.append(
                 verdicts.to_polars() if answer_sets is None else with_answer_sets(verdicts, used, voter, answer_sets)

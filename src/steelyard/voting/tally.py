@@ -63,7 +63,9 @@ def tally(
         return Verdicts(pool, *written, support=support)
 
     def count(begin: int, end: int) -> bool:
-        return bool(kernels.tally(*read, begin, end, *written))
+        room = int(pool.width[begin:end].max(initial=1)) + 1
+        counted = np.zeros(room, np.int64), np.zeros(room), np.zeros(room, np.int64), np.zeros(room)
+        return bool(kernels.tally(*read, int(begin), int(end), *counted, *written))
 
     more = pool.n_responses // WORTH_A_THREAD
     workers = threads or (min(usable_cores(), 1 + more) if more else 1)

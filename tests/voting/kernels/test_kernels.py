@@ -145,5 +145,5 @@ def test_an_array_that_cannot_be_written_is_counted_by_the_same_loop() -> None:
         pool = sy.Pool.from_arrays(question=question, answer=answer, scores=scores)
         for method in (sy.VanillaVote(), sy.BestOfN()):
             method.predict(pool)
-        compiled.append([list(loop.signatures) for loop in loops])
+        compiled.append([list(loop.by_kinds) for loop in loops])
     assert compiled[0] == compiled[1]

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from steelyard.voting.kernels.compilation import compiled
+from steelyard.voting.kernels.compilation import standalone
 
 
-@compiled
-def distinct(starts, width, answer, m):  # type: ignore[no-untyped-def]
-    """Count the distinct readable answers of each question."""
-    seen = np.full(max(1, width.max()), -1, np.int64)
+@standalone
+def distinct(starts, answer, seen, m):  # type: ignore[no-untyped-def]
+    """Count the distinct readable answers of each question; `seen` has -1 for every code."""
     for q in range(len(starts) - 1):
         count = 0
         for i in range(starts[q], starts[q + 1]):
@@ -19,20 +18,14 @@ def distinct(starts, width, answer, m):  # type: ignore[no-untyped-def]
         m[q] = count
 
 
-@compiled
-def code_keys(starts, keys, readable, code, rows, width):  # type: ignore[no-untyped-def]
+@standalone
+def code_keys(starts, keys, readable, slots, code, rows, width):  # type: ignore[no-untyped-def]
     """Number each question's distinct keys 0, 1, .. in order of appearance.
 
     Fills code [R] (-1 where not readable), width [Q], and the front of rows [R] with the row where
-    each key first appears; returns how many there are. Open addressing, at most half full.
+    each key first appears; returns how many there are. Open addressing, at most half full; `slots` are a power of two,
+    at least twice as many as the responses of any question.
     """
-    longest = 1
-    for q in range(len(starts) - 1):
-        longest = max(longest, starts[q + 1] - starts[q])
-    room = 2
-    while room < 2 * longest:
-        room *= 2
-    slots = np.empty(room, np.int64)
     total = 0
     for q in range(len(starts) - 1):
         size = 2

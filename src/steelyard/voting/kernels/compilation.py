@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, update_wrapper, wraps
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.foundation.cores import plain_loops
+from steelyard.voting.kernels.machine_code import Failed, kinds_of, machine_code
 
 _ON_LISTS: set[Callable[..., Any]] = set()
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -42,19 +43,66 @@ def _on_lists(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile without the interpreter lock; cache the machine code where a folder is writable.
+class Loop:
+    """A loop that numba compiles, without the interpreter lock, for the types with which it is called.
 
-    Where the process has chosen plain loops nothing is compiled.
+    numba is imported by the first call, and caches the machine code where a folder is writable.
     """
-    if plain_loops():
-        return plain(function)
-    import numba
 
-    try:
-        return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # numba found no writable place for its cache
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+    allocates = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.py_func = function
+        update_wrapper(self, function)
+
+    @cached_property
+    def dispatcher(self) -> Callable[..., Any]:
+        """The loop as numba has it."""
+        import numba
+
+        try:
+            return numba.njit(nogil=True, cache=True, _nrt=self.allocates)(self.py_func)  # type: ignore[no-any-return]
+        except RuntimeError:  # numba found no writable place for its cache
+            return numba.njit(nogil=True, _nrt=self.allocates)(self.py_func)  # type: ignore[no-any-return]
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba takes it for where another loop calls it."""
+        return self.dispatcher._numba_type_  # type: ignore[attr-defined]
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.dispatcher(*arguments)
+
+
+class StandaloneLoop(Loop):
+    """A loop whose machine code is stored by ourselves, and loaded without numba (machine_code.py)."""
+
+    allocates = False
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self.by_kinds: dict[object, Callable[..., Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        kinds = kinds_of(arguments)
+        code = self.by_kinds.get(kinds)
+        if code is None:
+            code = self.by_kinds[kinds] = (kinds and machine_code(self, kinds)) or self.dispatcher
+        result = code(*arguments)
+        return self.dispatcher(*arguments) if result is Failed else result
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop when it is first called; where the process has chosen plain loops nothing is compiled."""
+    return plain(function) if plain_loops() else Loop(function)
+
+
+def standalone(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop like `compiled`, so that later processes can call it without importing numba.
+
+    Such a loop allocates nothing: arrays to work in are among its arguments. It returns a number or nothing.
+    """
+    return plain(function) if plain_loops() else StandaloneLoop(function)
 
 
 def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:

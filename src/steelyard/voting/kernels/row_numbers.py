@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from steelyard.voting.kernels.compilation import compiled
+from steelyard.voting.kernels.compilation import standalone
 
 SHORT = 64  # rows of a question that are sorted by insertion
 
 
-@compiled
+@standalone
 def number_rows(keys, checks, table, total, codes, rows):  # type: ignore[no-untyped-def]
     """Number keys in order of appearance, from `total` on for those that are new to the table; return the new total.
 
@@ -33,7 +33,7 @@ def number_rows(keys, checks, table, total, codes, rows):  # type: ignore[no-unt
     return total
 
 
-@compiled
+@standalone
 def order_rows(keys, ends, sample, packed):  # type: ignore[no-untyped-def]
     """Fill packed [R] with sample << 32 | row for every row, sorted by keys [R] and then by themselves.
 
@@ -49,7 +49,7 @@ def order_rows(keys, ends, sample, packed):  # type: ignore[no-untyped-def]
     for k in range(len(ends)):
         begin, end = ends[k], ends[k + 1] if k + 1 < len(ends) else len(packed)
         if end - begin > SHORT:
-            packed[begin:end] = np.sort(packed[begin:end])
+            sort(packed, begin, end)
         else:
             for i in range(begin + 1, end):
                 value, at = packed[i], i
@@ -60,3 +60,25 @@ def order_rows(keys, ends, sample, packed):  # type: ignore[no-untyped-def]
         for i in range(begin + 1, end):
             distinct = distinct and packed[i] >> 32 != packed[i - 1] >> 32
     return distinct
+
+
+@standalone
+def sort(values, begin, end):  # type: ignore[no-untyped-def]
+    """Sort a part of an array in place, by a heap: in a time of n log n, whatever the order."""
+    size = end - begin
+    for step in range(size // 2 + size):
+        if step < size // 2:
+            at, length = size // 2 - 1 - step, size  # build the heap, from its last parent to its root
+        else:
+            at, length = 0, size + size // 2 - 1 - step  # move the largest behind the heap, which is one shorter then
+            values[begin], values[begin + length] = values[begin + length], values[begin]
+        value = values[begin + at]
+        child = 2 * at + 1
+        while child < length:
+            if child + 1 < length and values[begin + child + 1] > values[begin + child]:
+                child += 1
+            if values[begin + child] <= value:
+                break
+            values[begin + at] = values[begin + child]
+            at, child = child, 2 * child + 1
+        values[begin + at] = value

@@ -10,7 +10,7 @@ from math import exp, log2  # as compiled; the last bits of numpy's may differ
 
 import numpy as np
 
-from steelyard.voting.kernels.compilation import by_index, compiled
+from steelyard.voting.kernels.compilation import by_index, compiled, standalone
 
 # Adding and subtracting 1.5 * 2^(52-36) rounds a float64 to a multiple of 2^-36.
 QUANTIZER = 1.5 * 2.0**16
@@ -18,7 +18,7 @@ TINY, HUGE = 2.0**-10, 2.0**15  # the largest value of a question for which that
 QUANTUM = 2.0**-36  # a score below it counts as this
 
 
-@compiled
+@standalone
 def answer_totals(starts, offsets, answer, weights, total, votes):  # type: ignore[no-untyped-def]
     """Sum the weights and count the votes of every answer as `tally` does; answer a of question q is offsets[q] + a."""
     for q in range(len(starts) - 1):
@@ -33,7 +33,7 @@ def answer_totals(starts, offsets, answer, weights, total, votes):  # type: igno
                 votes[offsets[q] + answer[i]] += 1
 
 
-@compiled
+@standalone
 def sum_again(first, last, answer, weights, quantum, sums):  # type: ignore[no-untyped-def]
     """Sum the weights of a question's answers with another quantum."""
     for i in range(first, last):
@@ -44,7 +44,7 @@ def sum_again(first, last, answer, weights, quantum, sums):  # type: ignore[no-u
             sums[answer[i]] += (weights[i] + quantum) - quantum
 
 
-@compiled
+@standalone
 def merits(first, last, answer, scores, merit):  # type: ignore[no-untyped-def]
     """Sum the scores of a question's answers; a missing one counts as the question's mean."""
     scored, total, largest = 0, 0.0, 0.0
@@ -63,7 +63,7 @@ def merits(first, last, answer, scores, merit):  # type: ignore[no-untyped-def]
             merit[answer[i]] += (score + quantum) - quantum
 
 
-@compiled
+@standalone
 def break_tie(first, last, answer, scores, sums, counts, merit, best):  # type: ignore[no-untyped-def]
     """Among answers with the total of `best`: higher total score, more votes, seen first."""
     top = sums[best]
@@ -83,13 +83,12 @@ def break_tie(first, last, answer, scores, sums, counts, merit, best):  # type: 
     return winner
 
 
-@compiled
-def best_weights(starts, width, answer, scores, weights):  # type: ignore[no-untyped-def]
+@standalone
+def best_weights(starts, answer, scores, chosen_in, weights):  # type: ignore[no-untyped-def]
     """Weight 1 on the first response of each answer that reaches the question's top score.
 
-    Without any score in the question every response gets 1: the majority vote.
+    Without any score in the question every response gets 1: the majority vote. `chosen_in` has -1 for every code.
     """
-    chosen_in = np.full(max(1, width.max()), -1, np.int64)
     for q in range(len(starts) - 1):
         top = -np.inf
         for i in range(starts[q], starts[q + 1]):
@@ -108,7 +107,7 @@ def best_weights(starts, width, answer, scores, weights):  # type: ignore[no-unt
                 weights[i] = 0.0
 
 
-@compiled
+@standalone
 def quantum_for(largest):  # type: ignore[no-untyped-def]
     """The constant that rounds values up to `largest` so that thousands of them add exactly."""
     if TINY <= largest <= HUGE or not 0 < largest < np.inf:
@@ -116,7 +115,7 @@ def quantum_for(largest):  # type: ignore[no-untyped-def]
     return QUANTIZER * 2.0 ** np.ceil(log2(largest))
 
 
-@compiled
+@standalone
 @by_index
 def add_up_answers(starts, offsets, answer, z, n, score_sum, logit_sum, logit_max):  # type: ignore[no-untyped-def]
     """Add up the responses of every answer; answer a of question q stands at offsets[q] + a."""
@@ -131,7 +130,7 @@ def add_up_answers(starts, offsets, answer, z, n, score_sum, logit_sum, logit_ma
                 logit_sum[k] += logit
 
 
-@compiled
+@standalone
 @by_index
 def hand_out(starts, offsets, answer, z, slope, offset, extra, weights):  # type: ignore[no-untyped-def]
     """Weigh every response: slope z + offset, both by the size of the question, and its part of its answer's extra."""

@@ -9,7 +9,7 @@ floats. Both ways are exact, so a verdict does not depend on which of them was t
 
 import numpy as np
 
-from steelyard.voting.kernels.compilation import compiled
+from steelyard.voting.kernels.compilation import standalone
 from steelyard.voting.kernels.totals import HUGE, QUANTIZER, QUANTUM, TINY, break_tie, quantum_for, sum_again
 
 ZERO = int(np.float64(QUANTIZER).view(np.int64))
@@ -20,19 +20,18 @@ MOST = 2047  # responses
 ONE = np.uint64(1)  # an index that is not signed need not be checked for being negative
 
 
-@compiled
-def tally(starts, width, answer, weights, scores, begin, end, code, total, margin, positive, votes, cast):  # type: ignore[no-untyped-def]
+@standalone
+def tally(  # type: ignore[no-untyped-def]
+    starts, width, answer, weights, scores, begin, end, packed, sums, counts, merit,
+    code, total, margin, positive, votes, cast,
+):  # fmt: skip
     """Count the questions begin..end: the winner, its total, lead and votes; all positive weight, all votes.
 
     Ties: higher total score (a missing one counts as the question's mean), then more votes,
-    then the answer seen first. Returns whether every total is finite.
+    then the answer seen first. Returns whether every total is finite. Answers are counted in `packed`, `sums`, `counts`
+    and `merit`, which are 0 before and hold one more entry than the largest width.
     """
-    finite = True
-    widest = 1
-    for q in range(begin, end):
-        widest = max(widest, width[q])
-    packed = np.zeros(widest + 1, np.int64)  # answer a at a + 1, so the unreadable ones are at 0
-    sums, counts, merit = np.zeros(widest), np.zeros(widest, np.int64), np.zeros(widest)
+    finite = True  # `packed` has answer a at a + 1, so the unreadable ones are at 0
     last = starts[begin]
     for q in range(np.uint64(begin), np.uint64(end)):
         first, last = last, starts[q + ONE]
@@ -71,7 +70,7 @@ def tally(starts, width, answer, weights, scores, begin, end, code, total, margi
     return finite
 
 
-@compiled
+@standalone
 def _one_of(size, first, last, answer, weights):  # type: ignore[no-untyped-def]
     """Whether a readable response has a weight of at least this size."""
     for i in range(first, last):
@@ -80,7 +79,7 @@ def _one_of(size, first, last, answer, weights):  # type: ignore[no-untyped-def]
     return False
 
 
-@compiled
+@standalone
 def _with_floats(  # type: ignore[no-untyped-def]
     q, starts, width, answer, weights, scores, sums, counts, merit, code, total, margin, positive, votes, cast
 ):

@@ -59,5 +59,5 @@ class BestOfMajority(Method):
         frequent = pool.readable & (own >= pool.spread(np.minimum(highest, needed)))
         answer = np.where(frequent, pool.answer, -1).astype(pool.answer.dtype)
         weights = np.empty(pool.n_responses)
-        kernels.best_weights(pool.starts, pool.width, answer, kernels.read_only(pool.known_scores), weights)
+        kernels.best_weights(pool.starts, answer, pool.known_scores, np.full(max(1, pool.width.max()), -1), weights)
         return weights

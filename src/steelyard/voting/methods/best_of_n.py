@@ -41,7 +41,9 @@ class BestOfN(Method):
         from steelyard.voting import kernels
 
         weights = np.empty(pool.n_responses)
-        kernels.best_weights(pool.starts, pool.width, pool.answer, kernels.read_only(pool.known_scores), weights)
+        kernels.best_weights(
+            pool.starts, pool.answer, pool.known_scores, np.full(max(1, pool.width.max()), -1), weights
+        )
         return weights
 
     def _bounds(self, pool: Pool) -> AnswerBounds:

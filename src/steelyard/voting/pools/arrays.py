@@ -61,7 +61,9 @@ def number_keys(starts: Ints, keys: NDArray[np.uint64], readable: Bools) -> tupl
     codes = np.empty(len(keys), np.int32)
     rows = np.empty(len(keys), np.int64)
     width = np.empty(len(starts) - 1, np.int64)
-    count = kernels.code_keys(starts, kernels.read_only(keys), readable, codes, rows, width)
+    longest = int(np.diff(starts).max(initial=1))
+    slots = np.empty(1 << longest.bit_length() + 1, np.int64)
+    count = kernels.code_keys(starts, keys, readable, slots, codes, rows, width)
     return codes, rows[:count], width
 
 

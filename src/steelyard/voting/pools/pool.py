@@ -140,7 +140,7 @@ class Pool:
         from steelyard.voting import kernels
 
         m = np.empty(self.n_questions, np.int64)
-        kernels.distinct(self.starts, self.width, self.answer, m)
+        kernels.distinct(self.starts, self.answer, np.full(max(1, self.width.max()), -1), m)
         return m
 
     @property

@@ -191,8 +191,10 @@ class Verdicts:
         """The winning answers as text, null where there is none."""
         import polars as pl
 
-        index = pl.Series(self._index).set(pl.Series(self.code < 0), None)
-        return pl.Series(self.pool.names, dtype=pl.String).gather(index)
+        names, unreadable = pl.Series(self.pool.names, dtype=pl.String), self.code < 0
+        if not unreadable.any():
+            return names.gather(self._index)
+        return names.gather(pl.Series(self._index).set(pl.Series(unreadable), None))
 
     def __repr__(self) -> str:
         return f"Verdicts({len(self)} questions, {int((self.code < 0).sum())} without a readable answer)"

@@ -1,0 +1,125 @@
+"""Machine code that is stored on disk does what the loop does, and needs no numba."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import steelyard as sy
+from steelyard.voting import kernels
+from steelyard.voting.kernels.compilation import StandaloneLoop, standalone
+from steelyard.voting.kernels.machine_code import MachineCode, kinds_of
+from tests.running import unmeasured
+
+PROGRAM = """
+import sys
+import steelyard as sy
+sy.write(sy.vote(sys.argv[1], sys.argv[2]), sys.argv[3])
+print("numba" in sys.modules)
+"""
+
+
+def vote(*files: Path, **environment: str) -> bool:
+    """Vote in a process of its own, and return whether that has loaded numba."""
+    command = [sys.executable, "-c", PROGRAM, *map(str, files)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=unmeasured() | environment)
+    return done.stdout.strip() == "True"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A table of responses and a plan for it."""
+    table, plan = tmp_path / "r.parquet", tmp_path / "plan.json"
+    sy.simulate(40, 8, seed=1).write_parquet(table)
+    sy.CalibratedVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=2))).save(plan)
+    return table, plan
+
+
+@standalone
+def totalled(values, group, total):  # type: ignore[no-untyped-def]
+    """Add up values by group, and return how many there are."""
+    for i in range(len(values)):
+        total[group[i]] += values[i]
+    return len(values)
+
+
+@standalone
+def divided(a, b):  # type: ignore[no-untyped-def]
+    """Return the quotient of two integers."""
+    return a // b
+
+
+def test_only_the_first_process_of_a_machine_compiles(files: tuple[Path, Path], tmp_path: Path) -> None:
+    one, two, other = (tmp_path / f"{name}.parquet" for name in ("one", "two", "other"))
+    cache = str(tmp_path / "cache")
+    assert vote(*files, one, NUMBA_CACHE_DIR=cache)
+    stored = list((tmp_path / "cache" / "steelyard" / "loops").glob("*.o"))
+    assert stored
+    assert not vote(*files, two, NUMBA_CACHE_DIR=cache)
+    assert one.read_bytes() == two.read_bytes()
+    for file in stored:
+        file.write_bytes(file.read_bytes()[:-1])
+    assert vote(*files, other, NUMBA_CACHE_DIR=cache), "damaged files are compiled again"
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_the_verdicts_are_those_of_plain_loops(files: tuple[Path, Path], tmp_path: Path) -> None:
+    one, other = tmp_path / "one.parquet", tmp_path / "other.parquet"
+    vote(*files, one)
+    assert vote(*files, other, NUMBA_DISABLE_JIT="1")
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_every_standalone_loop_of_a_vote_is_machine_code() -> None:
+    pool = sy.read_labelled(sy.simulate(30, 8, seed=1))
+    for name in ("majority", "vanilla", "best-of-n", "logit", "calibrated"):
+        voter = sy.method_class(name)()
+        (voter.fit(pool) if voter.learns else voter).predict(pool)
+    loops = {name: loop for name, loop in vars(kernels).items() if isinstance(loop, StandaloneLoop)}
+    used = {name: list(loop.by_kinds.values()) for name, loop in loops.items() if loop.by_kinds}
+    assert {"code_keys", "tally", "best_weights"} <= set(used)
+    assert all(isinstance(code, MachineCode) for codes in used.values() for code in codes)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64, np.uint8, np.bool_])
+def test_arrays_of_any_type_are_passed(kind: type[Any]) -> None:
+    values = np.array([1, 0, 1, 1], kind)
+    total = np.zeros(3)
+    assert totalled(values, np.array([0, 1, 2, 0], np.int32), total) == 4
+    assert total.tolist() == [2, 0, 1]
+
+
+def test_arrays_that_are_not_contiguous_are_counted_too() -> None:
+    values, total = np.arange(10.0)[::2], np.zeros(2)
+    assert kinds_of((values,)) is None
+    assert totalled(values, np.array([0, 1, 0, 1, 0]), total) == 5
+    assert total.tolist() == [12, 8]
+
+
+def test_what_a_loop_raises_is_raised() -> None:
+    assert divided(7, 2) == 3
+    with pytest.raises(ZeroDivisionError):
+        divided(7, 0)
+
+
+def test_a_loop_that_allocates_is_refused_when_it_is_compiled() -> None:
+    @standalone
+    def allocating(n):  # type: ignore[no-untyped-def]
+        return np.zeros(n).sum()
+
+    with pytest.raises(Exception, match="zeros"):
+        allocating(3)
+
+
+@pytest.mark.skipif("NUDGE" in os.environ, reason="the loops are compiled in another folder")
+def test_a_place_that_cannot_be_written_costs_only_time(files: tuple[Path, Path], tmp_path: Path) -> None:
+    one, other = tmp_path / "one.parquet", tmp_path / "other.parquet"
+    vote(*files, one)
+    assert vote(*files, other, XDG_CACHE_HOME=os.devnull, NUMBA_CACHE_DIR="")
+    assert one.read_bytes() == other.read_bytes()
