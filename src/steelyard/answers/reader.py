@@ -37,6 +37,7 @@ from steelyard.answers.sentences import BY_WORDS
 from steelyard.answers.unreadable import warn_unreadable
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SteelyardNote, SteelyardWarning
+from steelyard.foundation.text_views import views_of
 
 if TYPE_CHECKING:
     from steelyard.answers.equivalence import EquivalenceChecker
@@ -129,8 +130,8 @@ class AnswerReader:
         The last `golds` texts are gold answers; they do not influence which other answers are the same.
         """
         kind = self.kind
-        rest = texts.filter(~texts.str.contains(_INTEGER)) if kind.maths else texts
-        distinct = rest.drop_nulls().unique()
+        rest = _without_integers(texts) if kind.maths else texts
+        distinct = rest.drop_nulls().unique() if len(rest) else rest
         if not len(distinct):
             return texts
         if len(self._forms) + len(distinct) > CACHED:
@@ -291,3 +292,17 @@ def _check_options(keys: pl.Series, question: Ints, golds: list[list[str]]) -> N
 
 def _warn(text: str) -> None:
     warnings.warn(f"{text}; 'steelyard answers FILE' shows them", SteelyardWarning, stacklevel=3)
+
+
+def _without_integers(texts: pl.Series) -> pl.Series:
+    """Return the texts that are not integers in their normal form, nor null; the short integers are found first."""
+    from steelyard.voting import kernels
+
+    views = views_of(texts)
+    if views is not None:
+        found = np.empty(len(texts), bool)
+        kernels.find_integers(views, found)
+        if found.all() and not texts.null_count():
+            return texts.clear()
+        texts = texts.filter(pl.Series(~found))
+    return texts.filter(~texts.str.contains(_INTEGER))

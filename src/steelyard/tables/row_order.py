@@ -16,6 +16,7 @@ from steelyard.answers.doubtful_answers import folded_column
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import ColumnError, TableError
+from steelyard.foundation.text_views import views_of
 from steelyard.tables.columns import CUT, LAST
 from steelyard.tables.computed.token_scores import TOKEN_LISTS
 from steelyard.tables.pools_from_frames import pool_from_frame
@@ -76,14 +77,14 @@ def order_of(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> Order:
             continue
         batch = read.select(keys)
         frame = batch if previous is None else pl.concat((previous, batch))
-        runs = frame["question"].rle().struct.unnest()
-        length = runs["len"].to_numpy().astype(np.int64)
-        _check(frame, runs["value"], length)
+        begins = _run_starts(frame["question"])
+        length, runs = np.diff(begins, append=frame.height), frame["question"].gather(begins)
+        _check(frame, runs, length)
         new = int(previous is not None)  # the first run continues the previous question
         if previous is not None:
             lengths[-1][-1] += length[0] - previous.height
         if len(length) > new:
-            heads.append(runs["value"].slice(new))
+            heads.append(runs.slice(new))
             lengths.append(length[new:])
         previous = _last_sample(frame, int(length[-1]))
     questions = pl.concat(heads)
@@ -92,6 +93,20 @@ def order_of(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> Order:
     if questions.n_unique() < len(questions):
         raise ScatteredError
     return Order(questions, starts)
+
+
+def _run_starts(questions: pl.Series) -> Ints:
+    """Return where each run of equal values begins."""
+    from steelyard.voting import kernels
+
+    views = None if questions.null_count() else views_of(questions)
+    if views is not None:
+        starts = np.empty(len(views), np.int64)
+        count = kernels.run_starts(views, starts)
+        if count >= 0:
+            return starts[:count]
+    lengths: Ints = questions.rle().struct.field("len").to_numpy().astype(np.int64)
+    return np.cumsum(lengths) - lengths
 
 
 def _check_length(table: pl.LazyFrame, starts: Ints) -> None:

@@ -215,14 +215,17 @@ class Decisions:
     any_score: bool = False
     used_scores: set[str] | None = None  # those of several that have any value; None: unknown
     question_means: list[NDArray[np.float64]] = field(default_factory=list)
-    most_means: int = MOST_REFERENCES  # of each batch
+    batches: int = 0
+    step: int = 1  # of the batches from which means are remembered
 
-    def add_means(self, pool: Pool) -> None:
-        """Remember the mean logits of some questions of a batch: fewer and fewer, evenly spaced over the table."""
-        self.question_means.append(some_question_means(pool, self.most_means))
-        if sum(map(len, self.question_means)) > ENOUGH_MEANS and self.most_means > 1:
-            self.question_means = [means[::2] for means in self.question_means]
-            self.most_means //= 2
+    def remember(self, means: Callable[[], NDArray[np.float64]]) -> None:
+        """Remember the means of a batch; in a long table only those of every second, fourth, .. batch."""
+        if self.batches % self.step == 0:
+            self.question_means.append(means())
+        self.batches += 1
+        if sum(map(len, self.question_means)) > ENOUGH_MEANS:
+            self.question_means = self.question_means[::2]
+            self.step *= 2
 
 
 def decide(
@@ -317,13 +320,17 @@ def _decide_batches(
                 has_values: list[bool] = np.any(~np.isnan(pool.parts), axis=0).tolist()
                 decisions.used_scores = (decisions.used_scores or set()) | set(compress(pool.origin.parts, has_values))
             if fitted and fitted.reference_scores and pool.scores is not None and pool.scored is None:
-                decisions.add_means(voter.mixed(used))
+                decisions.remember(partial(_means, voter, used))
             verdicts = voter.predict(used)
             decisions.verdicts.append(
                 verdicts.to_polars() if answer_sets is None else with_answer_sets(verdicts, used, voter, answer_sets)
             )
             decisions.questions += pool.n_questions
     return decisions
+
+
+def _means(voter: Method, pool: Pool) -> NDArray[np.float64]:
+    return some_question_means(voter.mixed(pool))
 
 
 def abstaining(verdicts: pl.DataFrame, threshold: float) -> pl.DataFrame:

@@ -31,9 +31,9 @@ def test_every_response_is_counted_once_in_the_look_for_drift(
     table.sort(order).write_parquet(tmp_path / "t.parquet")
     seen: list[int] = []
 
-    def counted(pool: sy.Pool, most: int) -> Any:
+    def counted(pool: sy.Pool) -> Any:
         seen.append(pool.n_responses)
-        return some_question_means(pool, most)
+        return some_question_means(pool)
 
     monkeypatch.setattr("steelyard.tables.vote.some_question_means", counted)
     with warnings.catch_warnings():

@@ -41,10 +41,12 @@ class Drift:
         )
 
 
-def some_question_means(pool: Pool, most: int = MOST_REFERENCES) -> NDArray[np.float64]:
-    """Return the evidence of at most so many questions of a large pool, evenly spaced."""
-    few = pool.n_questions <= most
-    return question_means(pool if few else pool.take(np.linspace(0, pool.n_questions - 1, most).astype(np.int64)))
+def some_question_means(pool: Pool) -> NDArray[np.float64]:
+    """Return the evidence of at most MOST_REFERENCES questions of a large pool, evenly spaced."""
+    few = pool.n_questions <= MOST_REFERENCES
+    return question_means(
+        pool if few else pool.take(np.linspace(0, pool.n_questions - 1, MOST_REFERENCES).astype(np.int64))
+    )
 
 
 def question_means(pool: Pool) -> NDArray[np.float64]:

@@ -28,6 +28,8 @@ from steelyard.voting.kernels.similar_votes import source_similarities as source
 from steelyard.voting.kernels.similar_votes import tally_similar as tally_similar
 from steelyard.voting.kernels.subset_chances import best_of as best_of
 from steelyard.voting.kernels.subset_chances import pass_at as pass_at
+from steelyard.voting.kernels.texts import find_integers as find_integers
+from steelyard.voting.kernels.texts import run_starts as run_starts
 from steelyard.voting.kernels.totals import QUANTIZER as QUANTIZER
 from steelyard.voting.kernels.totals import add_up_answers as add_up_answers
 from steelyard.voting.kernels.totals import answer_totals as answer_totals
