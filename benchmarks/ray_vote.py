@@ -29,7 +29,7 @@ from steelyard.engine.engines import engine_of
 from steelyard.engine.input_parts import InputPart
 from steelyard.engine.scheduler import Failed
 from steelyard.engine.table_jobs import TablePart
-from steelyard.engine.vote import VoteOrder, vote_part, vote_parts
+from steelyard.engine.vote_parts import VoteOrder, vote_part, vote_parts
 from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, part_name
 

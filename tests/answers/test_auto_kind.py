@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from steelyard.answers.auto_kind import Evidence, KindChoice, choose_kind
+from steelyard.answers.auto_kind import choose_kind
 from steelyard.answers.extract import KINDS
+from steelyard.answers.kind_choice import Evidence, KindChoice
 from tests.running import steelyard
 
 

@@ -15,7 +15,7 @@ from steelyard.cli import commands
 from steelyard.sampling.verifiers import verifier_names
 from tests.running import steelyard
 
-HEAVY = ("polars", "numpy", "altair", "torch", "numba")
+HEAVY = ("polars", "numpy", "altair", "torch", "numba", "pydantic")
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, line: str) -> list[str]:
@@ -45,6 +45,8 @@ def offered(monkeypatch: pytest.MonkeyPatch, line: str) -> list[str]:
         ("steelyard vote ", []),
         ("steelyard vote t", []),
         ("steelyard vote --plan p", []),
+        ("steelyard --version vote --pl", ["--plan"]),
+        ("steelyard vote -n many --pl", ["--plan"]),
     ],
 )
 def test_names_and_options_are_offered_and_nothing_for_a_file(
@@ -71,6 +73,13 @@ def test_files_are_offered_beside_bundled_tables(tmp_path: Path, monkeypatch: py
     words = offered(monkeypatch, "steelyard evaluate g")
     assert (words[0], words[-1]) == ("grid:smol-much/prm_hard", "grapes.parquet")
     assert offered(monkeypatch, "steelyard compare a b --on gr")[-1] == "grapes.parquet"
+
+
+def test_values_are_converted_after_a_completion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as completing:
+        assert offered(completing, "steelyard simulate -o t.parquet --questions 3 --se") == ["--seed"]
+    assert steelyard("simulate", "-o", tmp_path / "t.parquet", "--questions", "3").code == 0
+    assert steelyard("simulate", "-o", tmp_path / "u.parquet", "--questions", "many").code == 2
 
 
 def test_completing_a_verb_or_an_option_imports_nothing_heavy() -> None:

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import steelyard as sy
 from steelyard.engine.score import score_parts
-from steelyard.engine.vote import vote_parts
+from steelyard.engine.vote_parts import vote_parts
 from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.run import Run
 from tests.engine.engines import Here

@@ -14,7 +14,7 @@ import pytest
 import steelyard as sy
 from steelyard.engine.input_parts import InputPart, input_parts_of
 from steelyard.engine.read_answers import answers_of_parts
-from steelyard.engine.vote import vote_parts
+from steelyard.engine.vote_parts import vote_parts
 from steelyard.foundation.errors import RunError, SettingError
 from steelyard.foundation.store_address import Address, Place, place_of
 from steelyard.runs.parts import part_tables

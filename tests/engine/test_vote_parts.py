@@ -16,7 +16,7 @@ from steelyard.engine import table_jobs
 from steelyard.engine.input_parts import InputPart
 from steelyard.engine.read_answers import answers_of_parts
 from steelyard.engine.table_jobs import TablePart, seal_part
-from steelyard.engine.vote import VERDICT, VotedParts, vote_parts
+from steelyard.engine.vote_parts import VERDICT, VotedParts, vote_parts
 from steelyard.foundation.errors import RunError, SettingError, SteelyardWarning
 from steelyard.runs.lock import RunLock
 from steelyard.runs.seal import sealed

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import steelyard as sy
 from steelyard.engine.read_answers import answers_of_parts
-from steelyard.engine.vote import vote_parts
+from steelyard.engine.vote_parts import vote_parts
 from steelyard.foundation.errors import RunError, ScoreError, SettingError, SteelyardError, SteelyardWarning
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import MAX_SOURCES

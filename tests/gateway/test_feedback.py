@@ -15,7 +15,7 @@ from steelyard.gateway.caps import Caps
 from steelyard.gateway.feedback import feedback as feedback_module
 from steelyard.gateway.feedback.feedback import Feedback
 from steelyard.gateway.metrics import Metrics
-from steelyard.runs.feedback_folder import FeedbackSettings
+from steelyard.runs.feedback_settings import FeedbackSettings
 from tests.gateway.gateways import VOTE, Gateway, gateway, process
 from tests.running import steelyard
 from tests.upstreams import FaultUpstream

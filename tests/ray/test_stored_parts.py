@@ -13,7 +13,7 @@ import pytest
 
 import steelyard as sy
 from steelyard.engine.engines import engine_of
-from steelyard.engine.vote import vote_parts
+from steelyard.engine.vote_parts import vote_parts
 from steelyard.foundation import store_connections
 from steelyard.foundation.errors import RunError, StoreError
 from steelyard.foundation.store_address import Address

@@ -17,7 +17,7 @@ import pytest
 import steelyard as sy
 from steelyard.engine.engines import engine_of
 from steelyard.engine.scheduler import Failed, Finished
-from steelyard.engine.vote import vote_parts
+from steelyard.engine.vote_parts import vote_parts
 from steelyard.foundation.errors import SettingError
 from steelyard.tables.partitioning import partition
 from tests.engine.tasks import fatal, parts

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from steelyard.foundation.errors import RunError
-from steelyard.runs.feedback_folder import FeedbackFolder, FeedbackSettings
+from steelyard.runs.feedback_folder import FeedbackFolder
 from steelyard.runs.feedback_journal import confidence_in, records
+from steelyard.runs.feedback_settings import FeedbackSettings
 from steelyard.runs.feedback_table import labelled_table
 from steelyard.runs.journal_lines import encode
 from tests.running import steelyard

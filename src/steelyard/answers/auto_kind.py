@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from steelyard.answers.answer_styles import DATE, JSON, LETTER, LONG, MATHS, VALUE, WORDS, YES_NO, final_of, styles_of
 from steelyard.answers.extract import KINDS, kind_of
 from steelyard.answers.kind import first_match
+from steelyard.answers.kind_choice import DEFAULT, Evidence, KindChoice
 from steelyard.answers.kinds.code import NO_VALUE, value_of
 from steelyard.answers.sentences import kind_of_sentences
 
 NEARLY_ALL = 0.95
 OPTIONS = "ABCDEFGHIJ"
 MIXED = 0.2  # warn if more than this share of the golds is not maths
-DEFAULT = "math"
 KIND_OF = {LETTER: "choice", YES_NO: "yes-no", DATE: "date", JSON: "json", VALUE: "code", WORDS: "text"}
 NAMED = {
     LETTER: "letters", YES_NO: "yes or no", DATE: "dates", JSON: "JSON objects", VALUE: "Python values",
@@ -33,30 +31,6 @@ _INLINE = [re.compile(rf"(?<!\S)(?:\({letter}\)|{letter}\))[ \t]{{0,4}}\S") for 
 _YES_NO = re.compile(
     r"\b(?:answer|reply|respond)\b[^\n.?]{0,60}?\byes\b[^\n.?\w]{0,4}(?:or|/)[^\n.?\w]{0,4}no\b", re.IGNORECASE
 )
-
-
-class KindChoice(NamedTuple):
-    """The chosen kind and the reason; `doubtful` if part of the table may be of another kind.
-
-    `free` is the kind of free text that fits if the responses, which mark no answer, have to be compared as a whole.
-    """
-
-    kind: str
-    reason: str
-    doubtful: bool = False
-    free: str | None = None
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Evidence for the kind of a table: one gold per question, and some of its answers or responses.
-
-    Answers and responses are fetched only if the golds do not settle the question.
-    """
-
-    golds: Sequence[str] = ()
-    answers: Callable[[], Sequence[str]] | None = None
-    responses: Callable[[], Sequence[str]] | None = None
 
 
 def choose_kind(evidence: Evidence) -> KindChoice:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from steelyard.answers.kind import CUT_OFF, Extracted
-from steelyard.answers.sentences import BY_WORDS
+from steelyard.answers.kind_choice import BY_WORDS
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import SteelyardNote
 

@@ -13,7 +13,6 @@ from collections.abc import Collection
 
 from steelyard.answers.extract import kind_of
 from steelyard.answers.kind import Kind
-from steelyard.answers.option_letters import chosen
 from steelyard.foundation.errors import LabelError
 
 LIST, ITEM = "\x1e", "\x1f"  # prefix of accepted answers from a column of lists; separator between them
@@ -55,6 +54,8 @@ def _one(gold: str, kind: Kind) -> list[str]:
     answer = kind.accepted(gold)
     if kind.name != "choice":
         return [answer]
+    from steelyard.answers.option_letters import chosen
+
     letter = chosen(gold)
     _, _, option_text = gold.strip().partition(next((mark for mark in ")." if mark in gold[:4]), "\0"))
     return [letter, option_text.strip()] if letter and option_text.strip(" ).") else [answer]

@@ -23,17 +23,15 @@ from steelyard.answers.ambiguous_numbers import (
     settle_decimal_commas,
     settle_percentages,
 )
-from steelyard.answers.auto_kind import DEFAULT, Evidence, KindChoice, choose_kind
 from steelyard.answers.doubtful_answers import KEEPING, ReadingCounts
 from steelyard.answers.extract import AUTO, NOTHING, PREFIX, Extracted, kind_of
 from steelyard.answers.fingerprints import fingerprint
 from steelyard.answers.golds import CHOICE, accepted, golds_are_indices, letter_of
 from steelyard.answers.grouping import looks_symbolic, representatives
+from steelyard.answers.kind_choice import BY_WORDS, DEFAULT, Evidence, KindChoice
 from steelyard.answers.names_in_sentences import TEXT, correct_by_name, with_names
 from steelyard.answers.normal import COSTLY, was_read
-from steelyard.answers.option_letters import LETTERS
 from steelyard.answers.pairs import OpenPairs, forms_to_evaluate, open_pairs
-from steelyard.answers.sentences import BY_WORDS
 from steelyard.answers.unreadable import warn_unreadable
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import LabelError, SteelyardNote, SteelyardWarning
@@ -90,6 +88,8 @@ class AnswerReader:
         """
         if self._kind is not None:
             return
+        from steelyard.answers.auto_kind import choose_kind
+
         result = evidence()
         self.choice = result if isinstance(result, KindChoice) else choose_kind(result)
         self._kind = kind_of(self.choice.kind)
@@ -276,6 +276,8 @@ def _rows_of(question: Ints, questions: Ints) -> list[Ints]:
 
 def _check_options(keys: pl.Series, question: Ints, golds: list[list[str]]) -> None:
     """Refuse gold answers in words if the responses are letters: every response would count as wrong."""
+    from steelyard.answers.option_letters import LETTERS
+
     form = kind_of("choice").form
     words = {i for i, texts in enumerate(golds) if texts and not any(re.match(LETTERS, form(text)) for text in texts)}
     if not words:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from statistics import median
 
-BY_WORDS, BY_CHARACTERS = "free", "free:characters"
+from steelyard.answers.kind_choice import BY_CHARACTERS, BY_WORDS
+
 MIN_WORDS = 5  # of a sentence: the median response has at least as many
 MIN_CHARACTERS = 8  # of a sentence in a script without spaces
 SCANNED = 1000  # characters of a response

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from keyword import iskeyword
@@ -114,6 +115,11 @@ class VerbGroup(TyperGroup):
         """The options, for the help."""
         return without_types(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options before the verb."""
+        with plain_values(ctx, self.get_params(ctx)):
+            return super().parse_args(ctx, args)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Print the panels. Typer's own help looks the same, and loads a Markdown parser first."""
         from rich.console import Console
@@ -160,7 +166,8 @@ class Verb(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Add the default of an option without a value."""
         own = {name for param in self.params for name in param.opts}
-        return super().parse_args(ctx, list(_with_values(args, own)))
+        with plain_values(ctx, self.get_params(ctx)):
+            return super().parse_args(ctx, list(_with_values(args, own)))
 
     def invoke(self, ctx: Any) -> Any:
         """Print the defaults from steelyard.toml, refuse an untrusted server in it, and run the command."""
@@ -224,6 +231,21 @@ def without_types(parameters: list[Any]) -> list[Any]:
         if getattr(parameter, "is_flag", False) and parameter.metavar is None:
             parameter.metavar = ""
     return parameters
+
+
+@contextmanager
+def plain_values(ctx: Any, parameters: list[Any]) -> Iterator[None]:
+    """Leave values as they are typed while a shell completes: typer would load pydantic to convert them."""
+    if not ctx.resilient_parsing:
+        yield
+        return
+    try:
+        for parameter in parameters:
+            parameter.process_value = lambda _ctx, value: value
+        yield
+    finally:
+        for parameter in parameters:
+            del parameter.process_value  # the method of its class again
 
 
 def _defaulted(ctx: Any, parameter: str) -> bool:

@@ -20,7 +20,7 @@ from steelyard.foundation.store_address import place_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from steelyard.engine.vote import VotedParts
+    from steelyard.engine.vote_parts import VotedParts
     from steelyard.foundation.store_address import Place
     from steelyard.tables.vote import VoteDetails
     from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
@@ -89,7 +89,7 @@ def run(
         )
     if folder and output and engine:
         from steelyard.engine.engines import engine_of
-        from steelyard.engine.vote import vote_parts
+        from steelyard.engine.vote_parts import vote_parts
 
         with progress_bar(f"Voting on {folder}") as progress:
             parts = vote_parts(

@@ -17,7 +17,6 @@ from steelyard.engine.worker_messages import AGAIN, failure_summary
 from steelyard.foundation.errors import RunError
 from steelyard.foundation.store_address import Place, place_of
 from steelyard.runs.derived_table import fresh_table
-from steelyard.runs.on_demand_records import is_scored_column
 from steelyard.runs.parted_run import PartedRun, RunPart
 from steelyard.runs.parted_table import (
     CurrentTable,
@@ -29,6 +28,7 @@ from steelyard.runs.parted_table import (
     rows_of_part,
 )
 from steelyard.runs.parts import is_parted_run, part_tables, unchanged
+from steelyard.runs.scored_columns import is_scored_column
 from steelyard.tables.on_demand_scores import partly_scored
 
 Columns = Mapping[str, pl.DataType]

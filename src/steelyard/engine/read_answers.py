@@ -18,9 +18,9 @@ import polars as pl
 
 from steelyard.answers import annotated
 from steelyard.answers.annotated import Reading, summarize
-from steelyard.answers.auto_kind import Evidence, KindChoice
 from steelyard.answers.doubtful_answers import PLACEHOLDERS
 from steelyard.answers.extract import AUTO
+from steelyard.answers.kind_choice import Evidence, KindChoice
 from steelyard.answers.reader import AnswerReader
 from steelyard.engine.engines import Engine
 from steelyard.engine.input_parts import input_parts_of

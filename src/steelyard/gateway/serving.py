@@ -33,7 +33,7 @@ from steelyard.gateway.vote.embedder import Embedder
 from steelyard.gateway.vote.request_vote import Voter
 from steelyard.gateway.vote.scoring import OwnLogprob, Scorer
 from steelyard.gateway.vote.verifier_settings import TRIES
-from steelyard.runs.feedback_folder import FeedbackSettings
+from steelyard.runs.feedback_settings import FeedbackSettings
 from steelyard.sampling.ask.prepare import unplanned
 from steelyard.sampling.interrupts import cancel_and_wait, first_signal
 from steelyard.sampling.llm.address import Address, read_key

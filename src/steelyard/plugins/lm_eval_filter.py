@@ -18,8 +18,9 @@ import polars as pl
 from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
 
-from steelyard.answers.auto_kind import Evidence, choose_kind
+from steelyard.answers.auto_kind import choose_kind
 from steelyard.answers.extract import AUTO
+from steelyard.answers.kind_choice import Evidence
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import SettingError, TableError
 from steelyard.tables.vote import vote

@@ -16,9 +16,10 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.answers.auto_kind import DEFAULT, Evidence, choose_kind
+from steelyard.answers.auto_kind import choose_kind
 from steelyard.answers.extract import AUTO, kind_of
 from steelyard.answers.kind import SHORT, Kind
+from steelyard.answers.kind_choice import DEFAULT, Evidence
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import ColumnError, PlanError, SettingError, SteelyardWarning
 from steelyard.sampling.ask.sample_votes import Entered, Outcome, outcome_of

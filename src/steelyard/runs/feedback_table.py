@@ -13,8 +13,8 @@ import polars as pl
 
 from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.runs.derived_table import position, storable
-from steelyard.runs.feedback_folder import read_settings
 from steelyard.runs.feedback_journal import JOURNAL, LABEL, REQUEST, Record, records
+from steelyard.runs.feedback_settings import read_settings
 from steelyard.runs.seal import is_made_from, read_seal, sealed, shortfall, write_sealed_table
 
 TABLE = "table.parquet"

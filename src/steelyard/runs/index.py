@@ -14,8 +14,9 @@ import polars as pl
 
 from steelyard.foundation.vectors import decode
 from steelyard.runs.journal_lines import Lines, body_of, heads, parsed_at
-from steelyard.runs.on_demand_records import scored_column, scored_mask, scored_on_demand
+from steelyard.runs.on_demand_records import scored_mask, scored_on_demand
 from steelyard.runs.run_state import SUCCESS
+from steelyard.runs.scored_columns import scored_column
 from steelyard.voting.pools.arrays import Ints
 
 _LOGPROB = re.compile(rb'"logprob":[-\d]')  # inside a text the quotes would be escaped

@@ -22,22 +22,7 @@ from steelyard.runs.run_state import SUCCESS, Marks
 
 BEGINS, ROUND, ENDS = "frugal", "frugal-round", "frugal-end"
 SAME = ("rule", "plan_sha256", "answers")  # fields of the first note that identify a walk
-SUFFIX = ":scored"
 Record = dict[str, Any]
-
-
-def scored_column(verifier: str) -> str:
-    """Return the column that says which responses a verifier was asked to score.
-
-    >>> scored_column("prm")
-    'prm:scored'
-    """
-    return verifier + SUFFIX
-
-
-def is_scored_column(name: str) -> bool:
-    """Whether a column says which responses a verifier was asked to score."""
-    return name.endswith(SUFFIX)
 
 
 def scored_on_demand(note: Record) -> str | None:

@@ -18,8 +18,8 @@ from steelyard.foundation.errors import RunError, SteelyardWarning
 from steelyard.runs.derived_table import BATCH, FIELDS, FILE, column_types, fresh_table, made_from
 from steelyard.runs.index import UNKNOWN
 from steelyard.runs.manifest import Manifest
-from steelyard.runs.on_demand_records import is_scored_column, scored_column
 from steelyard.runs.parted_run import PartedRun, RunPart
+from steelyard.runs.scored_columns import is_scored_column, scored_column
 from steelyard.runs.seal import DAMAGE, is_made_from, read_seal, sealed, shortfall, write_sealed
 
 LAYOUT = 1  # version of the table; a table of another version is derived again

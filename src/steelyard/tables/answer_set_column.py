@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from steelyard.foundation.errors import SettingError
-from steelyard.voting.confidence.answer_sets import AnswerSetThreshold, places
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.pool import Pool
 from steelyard.voting.pools.verdicts import Verdicts
+
+if TYPE_CHECKING:
+    from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
 
 
 def check_sample_count(voter: Method, samples: int, promise: str) -> None:
@@ -26,6 +29,8 @@ def check_sample_count(voter: Method, samples: int, promise: str) -> None:
 
 def with_answer_sets(verdicts: Verdicts, pool: Pool, voter: Method, sets: AnswerSetThreshold) -> pl.DataFrame:
     """Return the table of verdicts on a pool with the column; without a readable answer the list is empty."""
+    from steelyard.voting.confidence.answer_sets import places
+
     probabilities = voter.answer_probabilities(pool)
     if probabilities is None:
         raise AssertionError("a method with answer sets has probabilities")

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import polars as pl
 
-from steelyard.answers.auto_kind import DEFAULT, KindChoice
+from steelyard.answers.kind_choice import DEFAULT, KindChoice
 from steelyard.answers.reader import AnswerReader
 from steelyard.answers.sentences import kind_of_sentences
 from steelyard.tables.labels import label_expression

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from steelyard.runs.on_demand_records import scored_column
+from steelyard.runs.scored_columns import scored_column
 from steelyard.tables.score_columns import Scores
 from steelyard.voting.pools.arrays import Bools
 from steelyard.voting.pools.pool import Pool

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from steelyard.answers.auto_kind import kind_from_question
 from steelyard.answers.extract import AUTO, kind_of
 from steelyard.foundation.arguments import argument
 from steelyard.foundation.errors import PlanError, SettingError, SteelyardError, SteelyardNote
@@ -56,7 +55,11 @@ def answers_to_question(question: str, template: Template, voter: Method | None 
     """
     explicit = (template.answers or AUTO) if answers == AUTO else answers
     kind = explicit if voter is None else answers_of_plan(voter, explicit)
-    return kind_from_question(question) if kind == AUTO else kind
+    if kind != AUTO:
+        return kind
+    from steelyard.answers.auto_kind import kind_from_question
+
+    return kind_from_question(question)
 
 
 def rename_of_plan(voter: Method, table: Any, rename: dict[str, str] | None) -> dict[str, str]:

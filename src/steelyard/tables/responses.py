@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from steelyard.foundation.errors import ColumnError, SettingError, SteelyardNote, SteelyardWarning, did_you_mean
-from steelyard.runs.on_demand_records import scored_column
+from steelyard.runs.scored_columns import scored_column
 from steelyard.tables.columns import case_renames, with_finish
 from steelyard.tables.layout_rows import join_notes
 from steelyard.tables.recognition import LAYOUTS, Layout, Opened, Record

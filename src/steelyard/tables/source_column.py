@@ -9,15 +9,14 @@ from typing import Any
 import polars as pl
 
 from steelyard.foundation.errors import ColumnError, RunError, did_you_mean
-from steelyard.runs.derived_table import FILE as TABLE
 from steelyard.runs.manifest import FILE as MANIFEST
 from steelyard.runs.manifest import Manifest
-from steelyard.runs.parted_run import PartedRun
 from steelyard.runs.parts import is_parted_run
 from steelyard.tables.names import LLMS, key
 from steelyard.voting.pools.arrays import MOST_SOURCES, checked_names
 
 USUAL = "llm"
+TABLE = "table.parquet"  # of a run
 
 
 def source_of_run(table: Any) -> str | None:
@@ -37,6 +36,8 @@ def manifest_of(folder: Path) -> Manifest | None:
     """Return the manifest of a run, in parts or not; None if it cannot be read, which is reported with the run."""
     with suppress(RunError, OSError, ValueError):
         if is_parted_run(folder):
+            from steelyard.runs.parted_run import PartedRun
+
             return PartedRun.read(folder).manifest
         if (folder / MANIFEST).is_file():
             return Manifest.read(folder)

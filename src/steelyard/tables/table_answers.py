@@ -10,15 +10,14 @@ import polars as pl
 
 from steelyard.answers import annotated
 from steelyard.answers.annotated import Reading
-from steelyard.answers.auto_kind import Evidence, KindChoice, choose_kind
 from steelyard.answers.doubtful_answers import PLACEHOLDERS, folded_column
 from steelyard.answers.extract import AUTO
 from steelyard.answers.golds import ITEM, LIST
+from steelyard.answers.kind_choice import Evidence, KindChoice
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import RunError, TableError
-from steelyard.runs.feedback_folder import is_feedback, read_settings
+from steelyard.runs.feedback_settings import is_feedback, read_settings
 from steelyard.tables.columns import check_columns
-from steelyard.tables.graded_text import free_text
 from steelyard.tables.labels import label_expression
 from steelyard.tables.responses import open_responses
 from steelyard.tables.source_column import folders_of, manifest_of
@@ -68,6 +67,9 @@ def evidence_of(table: Any, frame: pl.LazyFrame) -> Evidence | KindChoice:
     evidence, schema = evidence_in(frame), frame.collect_schema()
     if "correct" not in schema or "answer" in schema or schema.get("response") != pl.String:
         return evidence
+    from steelyard.answers.auto_kind import choose_kind
+    from steelyard.tables.graded_text import free_text
+
     choice = choose_kind(evidence)
     gold = text_expression("gold", schema["gold"]) if evidence.golds else None
     return free_text(frame, choice, gold) or choice

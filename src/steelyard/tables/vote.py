@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -33,15 +33,17 @@ from steelyard.tables.vote_warnings import (
     note_unweighed_scores,
     warn_of_plan,
 )
-from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
 from steelyard.voting.confidence.drift import MOST_REFERENCES, score_drift, some_question_means
-from steelyard.voting.confidence.risk_control import RiskControl
 from steelyard.voting.methods import load, method_class, method_names
 from steelyard.voting.methods.base.calibration_checks import too_many, warn_of_undirected_scores
 from steelyard.voting.methods.base.configured import clone
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
+
+if TYPE_CHECKING:
+    from steelyard.voting.confidence.answer_sets import AnswerSetThreshold
+    from steelyard.voting.confidence.risk_control import RiskControl
 
 OF_SOURCES = "consensus"  # the method without a plan for several sources, if there are
 ENOUGH_QUESTIONS = 20  # questions to learn from how often sources agree, or

@@ -73,8 +73,10 @@ def tally(
         finite = count(0, size)
     else:
         cuts = np.linspace(0, size, workers + 1).astype(int)
-        with ThreadPoolExecutor(workers) as executor:
-            finite = all(list(executor.map(count, cuts[:-1], cuts[1:])))
+        with ThreadPoolExecutor(workers - 1) as executor:  # this thread counts the first block
+            others = executor.map(count, cuts[1:-1], cuts[2:])
+            finite = count(cuts[0], cuts[1])
+            finite = all(list(others)) and finite
     _need_finite(finite)
     return Verdicts(pool, *written)
 

@@ -18,8 +18,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from steelyard.answers.auto_kind import DEFAULT, kind_from_question
+from steelyard.answers.auto_kind import kind_from_question
 from steelyard.answers.extract import AUTO
+from steelyard.answers.kind_choice import DEFAULT
 from steelyard.foundation.errors import LabelError, RunError, SteelyardError
 from steelyard.foundation.surrogates import replace_surrogates
 from steelyard.gateway.feedback.feedback_summary import Label, RecentScores, summary_of
@@ -30,8 +31,9 @@ from steelyard.gateway.metrics import Metrics
 from steelyard.gateway.vote.decision import Decision
 from steelyard.gateway.vote.policies import AnswerPolicy
 from steelyard.gateway.vote.vote_counter import VoteCounter
-from steelyard.runs.feedback_folder import MAX_BYTES, FeedbackFolder, FeedbackSettings
+from steelyard.runs.feedback_folder import MAX_BYTES, FeedbackFolder
 from steelyard.runs.feedback_journal import REQUEST, confidence_in
+from steelyard.runs.feedback_settings import FeedbackSettings
 from steelyard.runs.journal_lines import Record
 
 LOG = logging.getLogger("steelyard.gateway")

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 
 from steelyard.foundation.errors import SettingError, SteelyardWarning, VerifierError
-from steelyard.runs.on_demand_records import has_text, scored_column
+from steelyard.runs.on_demand_records import has_text
+from steelyard.runs.scored_columns import scored_column
 from steelyard.runs.token_usage import Usage
 from steelyard.sampling.ask.sample_stream import Draw
 from steelyard.sampling.llm.upstreams import Serve, Upstream, check_upstream, started

@@ -17,9 +17,9 @@ from typing import NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from steelyard.answers.auto_kind import DEFAULT
 from steelyard.answers.doubtful_answers import is_cut
 from steelyard.answers.extract import extract_answer, kind_of
+from steelyard.answers.kind_choice import DEFAULT
 from steelyard.foundation.errors import SteelyardWarning
 from steelyard.sampling.ask.ask_verifier import Verified
 from steelyard.sampling.ask.sample_stream import Draw

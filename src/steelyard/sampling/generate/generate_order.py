@@ -12,8 +12,9 @@ from typing import Any, Required, TypedDict, TypeVar, Unpack, cast, get_type_hin
 
 import polars as pl
 
-from steelyard.answers.auto_kind import Evidence, choose_kind
+from steelyard.answers.auto_kind import choose_kind
 from steelyard.answers.extract import AUTO, check_kind
+from steelyard.answers.kind_choice import Evidence
 from steelyard.foundation.errors import PlanError, SettingError, SteelyardNote, SteelyardWarning, need_numbers
 from steelyard.runs.manifest import Manifest
 from steelyard.runs.parameters import Sampling

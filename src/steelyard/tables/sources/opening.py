@@ -12,10 +12,7 @@ import polars as pl
 from steelyard.foundation.errors import TableError
 from steelyard.foundation.files import address_of
 from steelyard.foundation.store_address import place_of
-from steelyard.runs.derived_table import readable_table
-from steelyard.runs.feedback_folder import is_feedback
-from steelyard.runs.feedback_table import labelled_table
-from steelyard.runs.parted_table import readable_parts
+from steelyard.runs.feedback_settings import is_feedback
 from steelyard.runs.parts import is_parted, is_parted_run, part_tables
 from steelyard.tables.recognition import Opened
 from steelyard.tables.several_files import FILE
@@ -125,13 +122,19 @@ def has_journal(folder: Path) -> bool:
 def table_of_run(folder: Path) -> Path:
     """Return the table of a run or feedback folder, updated if its journal has grown."""
     if is_feedback(folder):
+        from steelyard.runs.feedback_table import labelled_table
+
         return labelled_table(folder)
     if is_parted_run(folder):
+        from steelyard.runs.parted_table import readable_parts
+
         return readable_parts(folder)
     if not (folder / "manifest.json").is_file():
         table = folder / "table.parquet"
         name = f"{table}, which can still be read" if table.exists() else "a file (.parquet, .jsonl or .csv)"
         raise TableError(f"{folder} is a folder but not a run: name {name}")
+    from steelyard.runs.derived_table import readable_table
+
     return readable_table(folder)
 
 

@@ -7,13 +7,9 @@ from typing import Any, get_type_hints
 
 from steelyard.foundation.errors import PlanError
 from steelyard.voting.confidence.drift import MOST_REFERENCES
-from steelyard.voting.fitting.mixing import Mix
 from steelyard.voting.methods.base.method import Method
 from steelyard.voting.methods.base.plan import Plan
 from steelyard.voting.methods.base.setting import FARTHEST, is_a, within
-from steelyard.voting.on_demand.asking import Asking
-from steelyard.voting.stopping import rule_from
-from steelyard.voting.stopping.cascade import Cascade
 
 MOST_DRAWN = 1_000_000  # samples per question
 
@@ -44,14 +40,33 @@ def method_from_plan(kind: type[Method], plan: Plan) -> Method:
     if len(reference) > MOST_REFERENCES or not within(-FARTHEST, FARTHEST, reference):
         raise PlanError(f"its reference scores are not those of at most {MOST_REFERENCES} questions")
     method.fitted_on_ = plan.fitted_on
-    method.stopping_ = None if plan.stopping is None else rule_from(plan.stopping)
-    method.cascade_ = None if plan.cascade is None else Cascade.from_plain(plan.cascade)
-    method.asking_ = None if plan.asking is None else Asking.from_plain(plan.asking)
-    method.samples_ = None if plan.samples is None else _checked_samples(plan.samples)
-    method.mix_ = None if plan.mix is None else Mix.read(plan.mix)
+    _add_budget_and_mix(method, plan)
     if plan.fitted_on is not None or not kind.learns:
         method.check_learned()
     return method
+
+
+def _add_budget_and_mix(method: Method, plan: Plan) -> None:
+    """Add what a plan holds beside the learned values; most plans hold nothing of it, and load none of its modules."""
+    method.stopping_ = method.cascade_ = method.asking_ = method.samples_ = method.mix_ = None
+    if plan.stopping is not None:
+        from steelyard.voting.stopping import rule_from
+
+        method.stopping_ = rule_from(plan.stopping)
+    if plan.cascade is not None:
+        from steelyard.voting.stopping.cascade import Cascade
+
+        method.cascade_ = Cascade.from_plain(plan.cascade)
+    if plan.asking is not None:
+        from steelyard.voting.on_demand.asking import Asking
+
+        method.asking_ = Asking.from_plain(plan.asking)
+    if plan.samples is not None:
+        method.samples_ = _checked_samples(plan.samples)
+    if plan.mix is not None:
+        from steelyard.voting.fitting.mixing import Mix
+
+        method.mix_ = Mix.read(plan.mix)
 
 
 def _checked_samples(samples: dict[str, Any]) -> dict[str, int]:
