@@ -46,7 +46,7 @@ def tally(
     """
     from steelyard.voting import kernels
 
-    w = np.asarray(weights, np.float64)
+    w = np.asarray(weights, np.float64, order="C")
     if w.shape != pool.answer.shape:
         raise SettingError(f"weights have shape {w.shape}: give one for each of the {pool.n_responses} responses")
     size = pool.n_questions

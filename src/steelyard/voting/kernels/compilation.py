@@ -49,8 +49,6 @@ class Loop:
     numba is imported by the first call, and caches the machine code where a folder is writable.
     """
 
-    allocates = True
-
     def __init__(self, function: Callable[..., Any]) -> None:
         self.py_func = function
         update_wrapper(self, function)
@@ -61,9 +59,9 @@ class Loop:
         import numba
 
         try:
-            return numba.njit(nogil=True, cache=True, _nrt=self.allocates)(self.py_func)  # type: ignore[no-any-return]
+            return numba.njit(nogil=True, cache=True)(self.py_func)  # type: ignore[no-any-return]
         except RuntimeError:  # numba found no writable place for its cache
-            return numba.njit(nogil=True, _nrt=self.allocates)(self.py_func)  # type: ignore[no-any-return]
+            return numba.njit(nogil=True)(self.py_func)  # type: ignore[no-any-return]
 
     @property
     def _numba_type_(self) -> Any:
@@ -75,13 +73,24 @@ class Loop:
 
 
 class StandaloneLoop(Loop):
-    """A loop whose machine code is stored by ourselves, and loaded without numba (machine_code.py)."""
+    """A loop whose machine code is stored by ourselves, and loaded without numba (machine_code.py).
 
-    allocates = False
+    Arrays that are not contiguous are counted by numba, which compiles the loop for them in every process.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self.by_kinds: dict[object, Callable[..., Any]] = {}
+
+    @cached_property
+    def dispatcher(self) -> Callable[..., Any]:
+        """The loop as numba has it: without memory of its own, and without numba's cache.
+
+        That would not notice a change in a loop that this one calls.
+        """
+        import numba
+
+        return numba.njit(nogil=True, _nrt=False)(self.py_func)  # type: ignore[no-any-return]
 
     def __call__(self, *arguments: Any) -> Any:
         kinds = kinds_of(arguments)

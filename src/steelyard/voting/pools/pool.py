@@ -87,7 +87,7 @@ class Pool:
         Pool(2 questions, 4 responses, 1 unreadable)
         """
         inputs = {"question": question, "answer": answer, "scores": scores, "correct": correct, "source": source}
-        columns = {name: np.asarray(values) for name, values in inputs.items() if values is not None}
+        columns = {name: np.asarray(values, order="C") for name, values in inputs.items() if values is not None}
         rows = columns["question"].size
         for name, column in columns.items():
             if column.ndim != 1 or len(column) != rows:
