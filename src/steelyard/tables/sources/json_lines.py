@@ -40,7 +40,7 @@ _MISREAD = re.compile(rb"[:\[,]\s*-?\d{16}|\\u[dD][89a-fA-F]")
 
 def open_json_lines(path: Path) -> pl.LazyFrame:
     """Read JSON lines, with polars if it can, else line by line (NaN, mixed types, large integers)."""
-    if path.stat().st_size > LARGE and not plain_loops() and (table := _read_by_shapes(path)) is not None:
+    if path.stat().st_size > LARGE and not plain_loops() and (table := _read_large(path)) is not None:
         return table.lazy()
     lines, plain = _screened(path)
     if plain:
@@ -71,17 +71,30 @@ def _is_plain(line: bytes) -> bool:
     return not _MISREAD.search(line) and not any(line.count(name) > 1 and _repeated(name, line) for name in _UNIQUE)
 
 
+def _is_narrow(line: bytes) -> bool:
+    """Whether polars reads a line correctly, and its width is certainly allowed."""
+    return line.count(b":") <= MAX_COLUMNS and _is_plain(line)
+
+
 def _repeated(name: bytes, line: bytes) -> bool:
     return len(re.findall(name + rb"\s*:", line)) > 1
 
 
-def _read_by_shapes(path: Path) -> pl.DataFrame | None:
-    """Read a file whose lines have few shapes, by one line of each; None if every line must be looked at."""
-    from steelyard.tables.sources.json_shapes import shapes_of  # compiles
+def _read_large(path: Path) -> pl.DataFrame | None:
+    """Read a file with compiled loops; None if every line must be looked at."""
+    from steelyard.tables.sources.flat_json import read_flat_lines  # compiles
 
     check_utf8(path)
+    table = read_flat_lines(path, LONGEST_LINE, _is_narrow)
+    return _read_by_shapes(path) if table is None else table
+
+
+def _read_by_shapes(path: Path) -> pl.DataFrame | None:
+    """Read a file whose lines have few shapes, by one line of each; None if every line must be looked at."""
+    from steelyard.tables.sources.json_shapes import shapes_of
+
     shapes = shapes_of(path, LONGEST_LINE)
-    if shapes is None or any(line.count(b":") > MAX_COLUMNS or not _is_plain(line) for line in shapes.examples):
+    if shapes is None or not all(map(_is_narrow, shapes.examples)):
         return None
     try:
         with hidden_panics():

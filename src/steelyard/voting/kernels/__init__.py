@@ -9,6 +9,7 @@ from steelyard.voting.kernels.codes import code_keys as code_keys
 from steelyard.voting.kernels.codes import distinct as distinct
 from steelyard.voting.kernels.compilation import compiled as compiled
 from steelyard.voting.kernels.compilation import read_only as read_only
+from steelyard.voting.kernels.flat_lines import flat_rows as flat_rows
 from steelyard.voting.kernels.likelihoods import committee_likelihood as committee_likelihood
 from steelyard.voting.kernels.likelihoods import log_likelihood as log_likelihood
 from steelyard.voting.kernels.line_shapes import line_shapes as line_shapes
