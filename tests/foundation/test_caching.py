@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,19 @@ def test_what_another_user_left_is_not_believed(tmp_path: Path, monkeypatch: pyt
     assert cached(tmp_path, "chart", "svg", lambda: b"planted") == b"planted"
     monkeypatch.setattr("os.getuid", lambda: 12345)
     assert cached(tmp_path, "chart", "svg", lambda: b"drawn") == b"drawn"
+
+
+def test_what_others_can_write_is_not_believed(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        cached(tmp_path, "chart", "svg", lambda: b"drawn")
+    finally:
+        os.umask(before)
+    (file,) = tmp_path.iterdir()
+    assert not file.stat().st_mode & 0o022
+    assert cached(tmp_path, "chart", "svg", lambda: b"again") == b"drawn"
+    file.chmod(0o664)
+    assert cached(tmp_path, "chart", "svg", lambda: b"again") == b"again"
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:

@@ -255,3 +255,18 @@ def test_standard_input_is_checked_against_the_files_beside_it_and_named(
             sy.read(sources)
     finally:
         unpacking._spooled_stdin.cache_clear()
+
+
+def test_questions_whose_long_ids_begin_alike_stay_apart_in_files_and_row_groups(tmp_path: Path) -> None:
+    ids = [f"question-{i:05}" for i in range(6)]
+    rows = [pl.DataFrame({"question": [name] * 3, "answer": ["3", "3", "4"]}) for name in ids]
+    files = []
+    for i, part in enumerate(rows):
+        files.append(tmp_path / f"{i}.parquet")
+        part.write_parquet(files[-1])
+    together = tmp_path / "together.parquet"
+    pl.concat(rows).write_parquet(together, row_group_size=3)
+    for source in (files, together):
+        verdicts = sy.vote(source)
+        assert verdicts["question"].to_list() == ids
+        assert verdicts["responses"].to_list() == [3] * 6

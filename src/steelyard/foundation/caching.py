@@ -11,9 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from stat import S_IWGRP, S_IWOTH
 
 from steelyard.foundation.errors import SettingError
 from steelyard.foundation.files import write_atomically
+
+OF_OTHERS = S_IWGRP | S_IWOTH  # permissions to write
 
 
 def cache_folder() -> Path:
@@ -39,16 +42,19 @@ def cached(folder: Path, content: str, kind: str, make: Callable[[], bytes]) -> 
 
 
 def _read_own(path: Path) -> bytes:
-    """The content of a file that this user owns: cached content may end up as a script in a page."""
+    """The content of a file that this user owns and nobody else can write: it may be a script in a page, or run."""
     try:
         with path.open("rb") as file:
-            return file.read() if os.fstat(file.fileno()).st_uid == getattr(os, "getuid", int)() else b""
+            status = os.fstat(file.fileno())
+            own = status.st_uid == getattr(os, "getuid", int)() and not status.st_mode & OF_OTHERS
+            return file.read() if own else b""
     except OSError:
         return b""
 
 
 def store(path: Path, content: bytes) -> None:
-    """Write a file; failures are ignored."""
+    """Write a file that only this user can write; failures are ignored."""
     with suppress(OSError, SettingError):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)
+        path.chmod(path.stat().st_mode & ~OF_OTHERS)

@@ -1,7 +1,8 @@
 """The texts of a polars column as Arrow's views of 16 bytes, for loops that look at many short texts.
 
 A view is the length of a text in 4 bytes and, up to 12 bytes, the text itself followed by zeros; of a longer text it
-has the first 4 bytes and where the others are. polars keeps them so: nothing is converted, and no text is created.
+has the first 4 bytes and its place in the buffers of the column, so that equal views of one column are equal texts, but
+equal texts may have different views. polars keeps them so: nothing is converted, and no text is created.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def views_of(texts: pl.Series) -> Views | None:
     >>> views_of(pl.Series(["ab", "abcdefghijkl"])).tobytes()
     b'\\x02\\x00\\x00\\x00ab\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x0c\\x00\\x00\\x00abcdefghijkl'
     """
-    capsule = texts.__arrow_c_stream__()
+    capsule = texts.rechunk().__arrow_c_stream__()  # each chunk has its own places
     stream = _Stream.from_address(_pointer(capsule))
     schema = _Schema()
     if stream.get_schema(ctypes.addressof(stream), ctypes.byref(schema)):
@@ -77,16 +78,16 @@ def views_of(texts: pl.Series) -> Views | None:
     _release(schema)
     if not is_text:
         return None
-    views, filled = np.empty((len(texts), 2), np.uint64), 0
-    while filled < len(texts):
-        array = _Array()
-        if stream.get_next(ctypes.addressof(stream), ctypes.byref(array)) or not array.release:
-            return None
-        size = 16 * array.length
-        ctypes.memmove(views[filled:].ctypes.data, array.buffers[1] + 16 * array.offset, size)
-        filled += array.length
-        _release(array)
-    return views
+    views, array = np.empty((len(texts), 2), np.uint64), _Array()
+    if not len(texts):
+        return views
+    if stream.get_next(ctypes.addressof(stream), ctypes.byref(array)) or not array.release:
+        return None
+    complete = array.length == len(texts)
+    if complete:
+        ctypes.memmove(views.ctypes.data, array.buffers[1] + 16 * array.offset, views.nbytes)
+    _release(array)
+    return views if complete else None
 
 
 def _pointer(capsule: object) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +101,33 @@ def test_arrays_that_are_not_contiguous_are_counted_too() -> None:
     assert kinds_of((values,)) is None
     assert totalled(values, np.array([0, 1, 0, 1, 0]), total) == 5
     assert total.tolist() == [12, 8]
+
+
+def test_numbers_and_arrays_that_machine_code_cannot_take_are_left_to_numba() -> None:
+    assert kinds_of((np.array(3.0),)) is None
+    assert kinds_of((2**63,)) is None
+    assert kinds_of((True,)) is None
+    with pytest.raises(Exception, match="too large"):
+        divided(2**64 + 5, 1)
+
+
+def test_a_loop_that_depends_on_more_than_its_arguments_is_refused() -> None:
+    outside = 3
+    with pytest.raises(TypeError, match="pass them as arguments"):
+        standalone(lambda x: x + outside)
+
+
+def test_loops_are_pickled_by_name() -> None:
+    kernels.distinct(np.array([0, 1]), np.array([0], np.int32), np.array([-1]), np.empty(1, np.int64))
+    assert pickle.loads(pickle.dumps(kernels.distinct)) is kernels.distinct
+
+
+def test_settings_of_numba_have_code_of_their_own(files: tuple[Path, Path], tmp_path: Path) -> None:
+    cache, one, other = str(tmp_path / "cache"), tmp_path / "one.parquet", tmp_path / "other.parquet"
+    assert vote(*files, one, NUMBA_CACHE_DIR=cache)
+    assert vote(*files, other, NUMBA_CACHE_DIR=cache, NUMBA_BOUNDSCHECK="1")
+    assert not vote(*files, other, NUMBA_CACHE_DIR=cache)
+    assert one.read_bytes() == other.read_bytes()
 
 
 def test_what_a_loop_raises_is_raised() -> None:

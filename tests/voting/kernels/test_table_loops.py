@@ -72,7 +72,8 @@ def test_rows_are_ordered_by_the_source_too(size: int, repeated: bool, monkeypat
 def shapes(text: bytes, longest: int = 1000, most: int = 50) -> list[Any]:
     known, begins, counts = np.zeros(most, np.uint64), np.zeros(most, np.int64), np.zeros(2, np.int64)
     content = kernels.read_only(np.frombuffer(text, np.uint8))
-    plain = lines.line_shapes(content, longest, SECRET, known, begins, counts)
+    levels = np.zeros(lines.DEEPEST + 1, np.int64), np.zeros(lines.DEEPEST + 1, np.bool_)
+    plain = lines.line_shapes(content, longest, SECRET, *levels, known, begins, counts)
     return [bool(plain), known.tolist(), begins.tolist(), counts.tolist()]
 
 

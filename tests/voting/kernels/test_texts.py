@@ -65,3 +65,11 @@ def test_runs_of_long_texts_and_null_are_found_too(texts: list[str | None]) -> N
     expected = [i for i in range(len(texts)) if i == 0 or texts[i] != texts[i - 1]]
     assert _run_starts(column).tolist() == expected
     assert _run_starts(pl.concat([column, column.head(0)], rechunk=False)).tolist() == expected
+
+
+@given(parts=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=5))
+def test_long_texts_at_the_same_place_of_different_chunks_differ(parts: list[list[int]]) -> None:
+    chunks = [pl.Series("question", [f"question-{i:05}" for i in part]) for part in parts]
+    numbers = [i for part in parts for i in part]
+    expected = [i for i in range(len(numbers)) if i == 0 or numbers[i] != numbers[i - 1]]
+    assert _run_starts(pl.concat(chunks, rechunk=False)).tolist() == expected

@@ -30,6 +30,7 @@ class Shapes(NamedTuple):
 def shapes_of(path: Path, longest: int) -> Shapes | None:
     """Return the shapes of a file; None if it has too many, a line longer than `longest`, or a doubtful value."""
     from steelyard.voting import kernels
+    from steelyard.voting.kernels.line_shapes import DEEPEST
 
     known, examples, lines, rest = np.zeros(MOST_SHAPES, np.uint64), list[bytes](), 0, b""
     with path.open("rb") as file:
@@ -43,7 +44,9 @@ def shapes_of(path: Path, longest: int) -> Shapes | None:
             begins = np.zeros(MOST_SHAPES, np.int64)
             counts = np.array([len(examples), 0], np.int64)
             text = kernels.read_only(np.frombuffer(content, np.uint8, end))
-            if len(content) - end > longest or not kernels.line_shapes(text, longest, SECRET, known, begins, counts):
+            levels = np.zeros(DEEPEST + 1, np.int64), np.zeros(DEEPEST + 1, np.bool_)
+            plain = kernels.line_shapes(text, longest, SECRET, *levels, known, begins, counts)
+            if len(content) - end > longest or not plain:
                 return None
             new = (int(begin) for begin in begins[len(examples) : counts[0]])
             examples += [content[begin : content.index(b"\n", begin)] for begin in new]

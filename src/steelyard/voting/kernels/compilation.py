@@ -68,6 +68,9 @@ class Loop:
         """What numba takes it for where another loop calls it."""
         return self.dispatcher._numba_type_  # type: ignore[attr-defined]
 
+    def __reduce__(self) -> str:
+        return self.__name__  # type: ignore[attr-defined, no-any-return]
+
     def __call__(self, *arguments: Any) -> Any:
         return self.dispatcher(*arguments)
 
@@ -109,8 +112,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 def standalone(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop like `compiled`, so that later processes can call it without importing numba.
 
-    Such a loop allocates nothing: arrays to work in are among its arguments. It returns a number or nothing.
+    Such a loop allocates nothing: arrays to work in are among its arguments. It returns a number or nothing. It is not
+    checked whether an array that it writes may be written.
     """
+    if function.__closure__:
+        raise TypeError(f"{function.__name__} uses values of the function around it: pass them as arguments")
     return plain(function) if plain_loops() else StandaloneLoop(function)
 
 

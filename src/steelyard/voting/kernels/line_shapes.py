@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steelyard.voting.kernels.compilation import compiled
+from steelyard.voting.kernels.compilation import standalone
 
 DEEPEST = 60  # levels of brackets
 LONG_NUMBER = 16  # digits from which an integer may be rounded
@@ -18,18 +18,17 @@ OTHER = np.uint64(0x5851F42D4C957F2C)  # even: an odd number stays odd
 TEXT, INTEGER, DECIMAL, TRUTH, NOTHING = 1, 2, 4, 8, 16  # types of values
 
 
-@compiled
-def line_shapes(text, longest, secret, known, begins, counts):  # type: ignore[no-untyped-def]
+@standalone
+def line_shapes(text, longest, secret, types, in_list, known, begins, counts):  # type: ignore[no-untyped-def]
     """Find the shapes of the lines in a text, which ends with a line break; return whether every line is plain.
 
     A shape is a hash of names, brackets and types of values; a list has the types of all its values together, so that
     its length does not matter. `counts` has the number of known shapes, whose hashes are in `known`, and the number of
     lines that are not blank. Both grow, and `begins` is filled with where the first line of each new shape begins.
+    `types` [DEEPEST + 1] is for the types of the values in the list at each level, `in_list` for whether it is one.
     Not plain are lines longer than `longest`, nested deeper than DEEPEST or broken, integers of LONG_NUMBER digits,
     surrogates, and more shapes than `known` has room for.
     """
-    types = np.zeros(DEEPEST + 1, np.int64)  # of the values in the list at each level, together
-    in_list = np.zeros(DEEPEST + 1, np.bool_)
     i, last = 0, np.uint64(0)
     while i < len(text):
         begin, shape, depth, blank = i, secret, 0, True
@@ -110,7 +109,7 @@ def line_shapes(text, longest, secret, known, begins, counts):  # type: ignore[n
     return True
 
 
-@compiled
+@standalone
 def mixed(shape, token, secret):  # type: ignore[no-untyped-def]
     """Add a token to a hash; a difference in any bit is spread twice, by factors that nobody knows."""
     shape = (shape ^ token) * secret
@@ -118,7 +117,7 @@ def mixed(shape, token, secret):  # type: ignore[no-untyped-def]
     return shape ^ (shape >> np.uint64(29))
 
 
-@compiled
+@standalone
 def with_name(shape, text, start, end, secret):  # type: ignore[no-untyped-def]
     """Add a name to a hash, eight bytes at a time, and its length."""
     word = np.uint64(0)
@@ -129,13 +128,13 @@ def with_name(shape, text, start, end, secret):  # type: ignore[no-untyped-def]
     return mixed(mixed(shape, word, secret), np.uint64(end - start), secret)
 
 
-@compiled
+@standalone
 def is_letter(byte):  # type: ignore[no-untyped-def]
     """Whether a byte is an ASCII letter."""
     return 97 <= (byte | 32) <= 122
 
 
-@compiled
+@standalone
 def is_surrogate(text, i):  # type: ignore[no-untyped-def]
     r"""Whether a surrogate begins at the backslash i: \ud8 to \udf."""
     if text[i + 1] != SMALL_U or (text[i + 2] | 32) != SMALL_D:

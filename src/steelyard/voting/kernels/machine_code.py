@@ -1,10 +1,11 @@
 """Machine code of a loop, stored on disk: the next process loads it by llvmlite alone, in a few milliseconds.
 
-numba compiles a loop for given types and gets out of the way: its import takes as long as everything else that a short
-vote does. This is possible for loops that need nothing of numba while they run (`standalone` in compilation.py). Their
-arrays are passed as a pointer and a length per axis.
+Only the first process on a machine imports numba, which takes as long as everything else that a short vote does. The
+loops need nothing of numba while they run (`standalone` in compilation.py). Their arrays are passed as a pointer and a
+length per axis.
 
-The file of a loop is found by a hash of the sources in this folder, the types, the processor and llvmlite's version.
+The file of a loop is found by a hash of its name and code, the types, the sources in this folder, the processor, and
+numba's version and settings.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -49,12 +51,13 @@ def kinds_of(arguments: Sequence[Any]) -> tuple[Kind, ...] | None:
 def _kind(argument: Any) -> Kind | None:
     if isinstance(argument, np.ndarray):
         plain = argument.flags.c_contiguous and argument.flags.aligned and argument.dtype.isnative
-        return Kind(argument.dtype.char, argument.ndim) if plain else None
+        return Kind(argument.dtype.char, argument.ndim) if plain and argument.ndim else None
     if isinstance(argument, np.uint64):
         return Kind("Q", 0)
     if isinstance(argument, float):  # np.float64 too
         return Kind("d", 0)
-    return Kind("q", 0) if isinstance(argument, int | np.integer) and not isinstance(argument, bool) else None
+    whole = isinstance(argument, int | np.integer) and not isinstance(argument, bool)
+    return Kind("q", 0) if whole and -(2**63) <= int(argument) < 2**63 else None
 
 
 class MachineCode:
@@ -89,34 +92,36 @@ def machine_code(loop: Any, kinds: tuple[Kind, ...]) -> MachineCode | None:
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         return None
     source = loop.py_func.__code__
-    made_of = repr((_environment(), loop.__module__, source.co_code, source.co_consts, source.co_names, kinds))
-    name = f"{loop.__name__}_{sha256(made_of.encode()).hexdigest()[:16]}"
     try:
-        stored = cached(_folder(), name, "o", lambda: _compiled(loop, kinds, name))
-        if not stored:
-            return None
+        made_of = repr((_environment(), loop.__module__, source.co_code, source.co_consts, source.co_names, kinds))
+        name = f"{loop.__name__}_{sha256(made_of.encode()).hexdigest()[:16]}"
         with _LOCK:
-            return MachineCode(_loaded(stored[1:], name), kinds, chr(stored[0]))
+            stored = cached(_folder(), name, "o", lambda: _compiled(loop, kinds, name))
+            return MachineCode(_loaded(stored[1:], name), kinds, chr(stored[0])) if stored else None
     except (AttributeError, RuntimeError):  # a version of llvmlite that differs, or a machine that it cannot load for
         return None
 
 
 def _folder() -> Path:
     """The folder chosen for numba's own cache, if any, else the user's cache."""
-    numba = sys.modules.get("numba")
-    chosen = numba.config.CACHE_DIR if numba else os.environ.get("NUMBA_CACHE_DIR")
+    config = getattr(sys.modules.get("numba"), "config", None)  # another thread may be importing it
+    chosen = config.CACHE_DIR if config else os.environ.get("NUMBA_CACHE_DIR")
     return (Path(chosen) / "steelyard" if chosen else cache_folder()) / "loops"
 
 
 @lru_cache
 def _environment() -> tuple[object, ...]:
-    """Everything but a loop's name and types that its machine code depends on."""
+    """All that machine code depends on but the loop itself."""
     import llvmlite
     import llvmlite.binding as llvm
 
-    sources = sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
-    features = llvm.get_host_cpu_features().flatten()
-    return llvmlite.__version__, llvm.get_process_triple(), llvm.get_host_cpu_name(), features, sources.hexdigest()
+    numba = find_spec("numba")  # without importing it
+    version = Path(numba.origin).with_name("_version.py") if numba and numba.origin else Path(__file__)
+    files = (version, *sorted(Path(__file__).parent.glob("*.py")))
+    sources = sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    settings = sorted((name, value) for name, value in os.environ.items() if name.startswith("NUMBA_"))
+    processor = llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    return llvmlite.__version__, sources, settings, processor
 
 
 @lru_cache
@@ -145,7 +150,10 @@ def _loaded(code: bytes, name: str) -> int:
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return int(engine.get_function_address(name))
+    address = int(engine.get_function_address(name))
+    if not address:
+        raise RuntimeError(f"no function {name} in its file")
+    return address
 
 
 def _compiled(loop: Any, kinds: Sequence[Kind], name: str) -> bytes:
