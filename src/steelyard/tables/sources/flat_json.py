@@ -24,7 +24,7 @@ BLOCK = 8 << 20  # bytes read at a time; a line is not longer
 MOST_COLUMNS = 21  # the types of a line's values fit into 64 bits
 SPACES = rb"[ \t\r]*"
 START, NAME = re.compile(SPACES + rb"\{" + SPACES), re.compile(rb'"([^"\\\x00-\x1f]*)"' + SPACES + rb":" + SPACES)
-VALUE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[-+.0-9eE]+|true|false|null')
+VALUE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[-+.0-9eE]+|true|false|null')
 NEXT, END = re.compile(SPACES + rb"," + SPACES), re.compile(SPACES + rb"\}" + SPACES)
 TYPES = (pl.Null(), pl.String(), pl.Int64(), pl.Float64(), pl.Boolean())  # by their number in the loop
 
@@ -55,7 +55,7 @@ def read_flat_lines(path: Path, longest: int, is_plain: Callable[[bytes], bool])
             if schema != columns.schema():
                 return None
             return pl.concat([frame if frame.schema == schema else _cast(frame, schema) for frame in frames])
-    except (OtherFormError, UnicodeDecodeError, *DAMAGE):
+    except (OtherFormError, UnicodeDecodeError, MemoryError, *DAMAGE):
         return None
 
 
