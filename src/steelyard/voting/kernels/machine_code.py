@@ -115,13 +115,14 @@ def _environment() -> tuple[object, ...]:
     import llvmlite
     import llvmlite.binding as llvm
 
-    numba = find_spec("numba")  # without importing it
-    version = Path(numba.origin).with_name("_version.py") if numba and numba.origin else Path(__file__)
-    files = (version, *sorted(Path(__file__).parent.glob("*.py")))
-    sources = sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    numba = find_spec("numba")  # without importing it: the name of the folder beside it ends with its version
+    version = (
+        sorted(path.name for path in Path(numba.origin).parents[1].glob("numba-*")) if numba and numba.origin else ()
+    )
+    sources = sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
     settings = sorted((name, value) for name, value in os.environ.items() if name.startswith("NUMBA_"))
     processor = llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    return llvmlite.__version__, sources, settings, processor
+    return llvmlite.__version__, version, sources, settings, processor
 
 
 @lru_cache
