@@ -24,13 +24,13 @@ from steelyard.foundation.token_statistics import CONFIDENCE, ENTROPY, decode
 from steelyard.runs.imported import ImportedMaker, imported_lists
 from steelyard.runs.index import NUMBER, WIDE, Index
 from steelyard.runs.journal_lines import open_journal
-from steelyard.runs.manifest import Manifest
+from steelyard.runs.manifest import TABLE, Manifest
 from steelyard.runs.parameters import split_number
 from steelyard.runs.run_questions import read_questions
 from steelyard.runs.seal import check_nothing_lost, is_made_from, read_seal, sealed, write_sealed
 from steelyard.voting.pools.arrays import Ints
 
-FILE = "table.parquet"
+FILE = TABLE
 TOKEN_COLUMNS = (CONFIDENCE, ENTROPY)
 JOURNAL = "journal.jsonl"
 BATCH = 2000  # rows

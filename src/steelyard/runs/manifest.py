@@ -17,6 +17,7 @@ from steelyard.runs.lock import check_no_store
 from steelyard.runs.parameters import MAX_SAMPLES, MAX_SAMPLES_PER_SOURCE, check_sources, number_of, source_changes
 
 FILE = "manifest.json"
+TABLE = "table.parquet"  # of the responses, beside it
 FORMAT = "steelyard-run"
 VERSION = 1
 OF_SOURCES = 2  # version of a run with sources, which Steelyard 1.0 and older would misread
@@ -123,8 +124,8 @@ class Manifest:
                 raise RunError(
                     f"{folder} contains feedback and is not a run: 'steelyard fit {folder}' reads it"
                 ) from None
-            if (folder / "journal.jsonl").exists() or (folder / "table.parquet").exists():
-                table = folder / "table.parquet"
+            if (folder / "journal.jsonl").exists() or (folder / TABLE).exists():
+                table = folder / TABLE
                 raise RunError(
                     f"{folder} has lost its {FILE}: restore it; {table} can still be read by its path"
                 ) from None

@@ -27,14 +27,13 @@ from steelyard.foundation.files import make_folder, remove_leftovers
 from steelyard.runs.journal import Journal
 from steelyard.runs.journal_lines import Lines, body_of, encode, heads, parsed_at
 from steelyard.runs.lock import RunLock, check_no_others, check_no_store
-from steelyard.runs.manifest import FILE, Manifest
+from steelyard.runs.manifest import FILE, TABLE, Manifest
 from steelyard.runs.parameters import merge_sources
 from steelyard.runs.run_questions import read_questions, write_questions
 from steelyard.runs.run_state import Head, Key, Marks, State, head_of
 from steelyard.runs.seal import bytes_read, table_counts
 
 JOURNAL = "journal.jsonl"
-TABLE = "table.parquet"
 MANY = 1000  # records per commit
 
 

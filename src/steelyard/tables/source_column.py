@@ -10,13 +10,12 @@ import polars as pl
 
 from steelyard.foundation.errors import ColumnError, RunError, did_you_mean
 from steelyard.runs.manifest import FILE as MANIFEST
-from steelyard.runs.manifest import Manifest
+from steelyard.runs.manifest import TABLE, Manifest
 from steelyard.runs.parts import is_parted_run
 from steelyard.tables.names import LLMS, key
 from steelyard.voting.pools.arrays import MOST_SOURCES, checked_names
 
 USUAL = "llm"
-TABLE = "table.parquet"  # of a run
 
 
 def source_of_run(table: Any) -> str | None:
