@@ -57,8 +57,7 @@ def page(rows: list[Row], old: str) -> str:
 
 def in_short(rows: list[Row], old: str) -> str:
     """The summary of the page: these rows, and those in the later sections of the page as it is."""
-    later = [row for section in re.split(r"\n## ", old)[1:] for row in _stored_rows(section)]
-    goals = [row for row in (*rows, *later) if row.goal != "no goal"]
+    goals = [row for row in (*rows, *_later(old)) if row.goal != "no goal"]
     missed = [f"{row.what} ({row.figure}, goal {row.goal})" for row in goals if not row.met]
     return "\n".join(
         (
@@ -78,9 +77,18 @@ def replaced(stored: list[Row], rows: list[Row]) -> list[Row]:
     return [*(new.pop(row.what, row) for row in stored), *new.values()]
 
 
+def _later(old: str) -> list[Row]:
+    """The rows of the later sections of a page, which have commands of their own."""
+    return [row for section in re.split(r"\n## ", old)[1:] for row in _stored_rows(section)]
+
+
 def _stored_rows(section: str) -> list[Row]:
     lines = re.findall(r"^\| (.+) \| (.+) \| (.+) \| (yes|\*\*no\*\*) \|$", section, re.MULTILINE)
     return [Row(what, figure, goal, met == "yes") for what, figure, goal, met in lines]
+
+
+def _show(row: Row, before: str = "") -> None:
+    print(f"{before}{'ok  ' if row.met else 'MISS'} {row.what}: {row.figure}, goal {row.goal}", flush=True)
 
 
 def main() -> int:
@@ -88,11 +96,13 @@ def main() -> int:
     rows: list[Row] = []
     for part in wanted:
         for row in import_module(f"benchmarks.{part}").rows():
-            print(f"{'ok  ' if row.met else 'MISS'} {row.what}: {row.figure}, goal {row.goal}", flush=True)
+            _show(row)
             rows += [row] if part not in SECTIONS else []
     old = PAGE.read_text()
     rows = rows if tuple(wanted) == PARTS else replaced(_stored_rows(re.split(r"\n## ", old)[0]), rows)
     PAGE.write_text(with_head(old, page(rows, old)))  # the sections have commands of their own
+    for row in _later(old) if tuple(wanted) == PARTS else ():
+        _show(row, "stored ")
     print(f"written to {PAGE.relative_to(Path.cwd())}")
     return 0 if all(row.met for row in rows) else 1
 

@@ -14,15 +14,17 @@ RESULTS = Path(__file__).parent.parent / "docs" / "gpu_scoring.json"
 TITLE = "Local scoring on a GPU"
 BUSY = 0.95  # wanted share of the time
 HEAD = """Made by `python -m benchmarks.gpu_page` from [gpu_scoring.json](gpu_scoring.json), which
-`python -m benchmarks.gpu_scoring` measured on one {gpu} (torch {torch}, transformers {transformers}). Run
-`make test-models` first; the GPU needs 40 GB. The verifiers have the published sizes and random weights. There are 32
-samples per question and {tokens:.0f} tokens per response, including its question. Times are from text to scores.
+`python -m benchmarks.gpu_scoring` measured on one {gpu} ({installed}).
+Run `make test-models` first and install `steelyard[hopper]`. The verifiers have the published sizes and random weights.
+There are 32 samples per question and {tokens:.0f} tokens per response, including its question. Times are from text to
+scores.
 """
 TAIL = """
 "With a mask" is how `--local` worked before: every response in full, in batches by length. Its times exclude text
-preparation. Layers are compiled after a million tokens, which takes {compiling}. At the peak of a matrix product, and
-with nothing else to do, the products alone would allow {limits} responses/s. Beyond that the products would need a
-smaller number format, which changes scores.
+preparation. Layers are compiled after a million tokens, which takes {compiling} with the
+kernels of `steelyard[hopper]`. At the peak of a matrix product, and with nothing else to do, the products alone would
+allow {limits} responses/s. Beyond that the products would need a smaller number format, which changes
+scores.
 
 Two bf16 runs differ by rounding noise, which random weights amplify. Packed scores are no further from float32 than
 masked ones:
@@ -51,7 +53,8 @@ def section(results: Mapping[str, Any]) -> str:
         for size in sizes
         for found, words in ((size[name], words) for name, words in PAIRS.items())
     ]
-    head = HEAD.format(**results, tokens=tokens)
+    installed = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    head = HEAD.format(gpu=results["gpu"], installed=installed, tokens=tokens)
     return (
         head
         + "\n"
@@ -67,6 +70,7 @@ def _lines(size: Mapping[str, Any]) -> list[str]:
     rows = [
         ("responses/s", f"{rate:.1f}", f"at least {size['goal']:g}", rate >= size["goal"]),
         ("responses/s with a mask", f"{size['responses_per_s_with_mask']:.1f}", "no goal", True),
+        ("responses/s without `steelyard[hopper]`", f"{size['responses_per_s_not_fused']:.1f}", "no goal", True),
         ("responses/s before layers are compiled", f"{size['responses_per_s_not_compiled']:.1f}", "no goal", True),
         ("share of the time in which the GPU is busy", f"{busy:.1%}", f"at least {BUSY:.0%}", busy >= BUSY),
         (

@@ -1,7 +1,8 @@
 """`python -m benchmarks.gpu_scoring`: how fast `score --local` reads on one GPU, and how near to what it read before.
 
-It needs the [prm] extra, the vocabularies of `make test-models` and a GPU of 40 GB, and writes docs/gpu_scoring.json.
-`python -m benchmarks.gpu_page` shows that in docs/benchmarks.md. The verifiers have random weights.
+It needs the [prm] and [hopper] extras, the vocabularies of `make test-models` and a Hopper GPU, and writes
+docs/gpu_scoring.json. `python -m benchmarks.gpu_page` shows that in docs/benchmarks.md. The verifiers have random
+weights.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +23,7 @@ from benchmarks.gpu_page import RESULTS
 from benchmarks.masked_batches import with_mask
 from benchmarks.random_verifiers import SIZES, Size, make, responses, token_protocol
 from steelyard.sampling.verifiers.protocol import Array
+from steelyard.sampling.verifiers.runners.fused_layers import FUSED
 from steelyard.sampling.verifiers.runners.local import Local
 from steelyard.sampling.verifiers.scored_items import Item, Scores
 
@@ -50,15 +53,19 @@ def measured(name: str, size: Size, folder: Path) -> dict[str, Any]:
     layers.left = float("inf")
     scores(local, items[:64])
     plain, _ = timed(lambda: scores(local, items[: len(items) // 2]))
-    layers.left = 0
+    layers.left, layers.fuse = 0, False
+    scores(local, items[:64])
+    unfused, _ = timed(lambda: scores(local, items[: len(items) // 2]))
+    layers._undo()
+    layers.left, layers.fuse = 0, True
     compiling, _ = timed(lambda: scores(local, items[:64]))
     torch.cuda.reset_peak_memory_stats()
     (wall, after), (again, _) = timed(lambda: scores(local, items)), timed(lambda: scores(local, items))
     memory = torch.cuda.max_memory_allocated() / 2**30
     busy = busy_share(lambda: scores(local, items))
     peak = matmul_peak()
-    if not layers.on:
-        raise RuntimeError("the layers could not be compiled")
+    if not layers.on or layers.trunk.config._attn_implementation != FUSED:
+        raise RuntimeError("the layers could not be compiled, or not with the kernels of flash-attn-4")
 
     layers._undo()
     layers.trunk.set_attn_implementation("sdpa")
@@ -70,6 +77,7 @@ def measured(name: str, size: Size, folder: Path) -> dict[str, Any]:
         "tokens_one_by_one": sum(len(each.ids) for each in rendered), "tokens_read": read,
         "responses_per_s": len(items) / best, "runs": [len(items) / wall, len(items) / again],
         "responses_per_s_not_compiled": len(items) // 2 / plain, "compiling_s": compiling,
+        "responses_per_s_not_fused": len(items) // 2 / unfused,
         "responses_per_s_with_mask": PART / slow, "tokens_per_s": read / best,
         "peak_tflops": peak / 1e12, "share_of_peak": read * size.products / best / peak,
         "gpu_busy": busy, "memory_gib": memory,
@@ -147,7 +155,10 @@ def main() -> int:
     import transformers
 
     sizes: list[dict[str, Any]] = []
-    where = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "transformers": transformers.__version__}
+    kernels = ("flash-attn-4", "quack-kernels", "nvidia-cutlass-dsl")
+    versions = {"torch": torch.__version__, "transformers": transformers.__version__}
+    versions |= {name: version(name) for name in kernels}
+    where = {"gpu": torch.cuda.get_device_name(), "versions": versions}
     memory = Path("/dev/shm")
     for name in sys.argv[1:] or SIZES:
         with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:

