@@ -23,9 +23,9 @@ test: .venv/.developing
 # The rest: the same tests with nudged arithmetic, long tests, every figure of the docs, long fuzzing, tests with models, the site.
 test-all: .venv/.developing
 	$(MAKE) nudged
-	$(MAKE) long
+	$(MAKE) --jobs=2 $(TOGETHER) long test-ray
 	$(MAKE) --jobs=2 fuzz reproduction nudged-reproduction
-	$(MAKE) --jobs=2 $(TOGETHER) test-models test-ray test-plugins test-litellm docs-site
+	$(MAKE) --jobs=2 $(TOGETHER) test-models test-plugins test-litellm docs-site
 
 # The loops are compiled once, while one core checks types, instead of by every worker of the tests.
 compiled: .venv/.developing

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import sys
 import warnings
-from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from unittest.mock import patch
@@ -22,11 +20,6 @@ class Done:
     code: int
     out: str
     err: str
-
-
-def unmeasured(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """An environment in which a process is not measured for coverage: that writes and renames files too."""
-    return {name: value for name, value in environment.items() if not name.startswith("COV")}
 
 
 def without_progress(err: str) -> str:
@@ -50,3 +43,9 @@ def steelyard(*words: object) -> Done:
         except SystemExit as end:
             return Done(int(end.code or 0), out.getvalue(), err.getvalue())
     raise AssertionError("main always exits")
+
+
+def make_plan(*words: object) -> Done:
+    """Run `steelyard fit WORDS` without the assessment, which takes 40 fits more: for tests that only use the plan."""
+    with patch("steelyard.cli.fit._assessed", lambda *_: {}):
+        return steelyard("fit", *words)

@@ -15,7 +15,8 @@ import pytest
 from steelyard import __main__ as command
 from steelyard.foundation.cores import usable_cores
 from tests.gateway.gateways import process
-from tests.running import unmeasured, without_progress
+from tests.measuring import unmeasured
+from tests.running import without_progress
 from tests.sampling.jobs.generating import ask_for, samples, wait_for_samples
 from tests.upstreams import ROOT, FaultUpstream
 from tests.upstreams import command as command_line

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.measuring import unmeasured
+
 ROOT = Path(__file__).parent.parent
 CANARY = "sk-canary-3f9a1c77e2"
 
@@ -74,7 +76,7 @@ def fault_upstream(folder: Path, *, delay: float = 0.0) -> Iterator[FaultUpstrea
     """Start the fault upstream in a process of its own."""
     ledger = folder / "ledger.jsonl"
     command = [sys.executable, "-m", "tests.fault_upstream", str(ledger), "--delay", str(delay)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=unmeasured())
     try:
         assert process.stdout is not None
         yield FaultUpstream(f"http://127.0.0.1:{int(process.stdout.readline())}/v1", ledger)

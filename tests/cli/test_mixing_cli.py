@@ -10,7 +10,7 @@ import pytest
 
 import steelyard as sy
 from tests.building import without_sources
-from tests.running import steelyard
+from tests.running import make_plan, steelyard
 from tests.voting.fitting.test_mixing import read, table
 
 
@@ -24,7 +24,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def plan(file: Path) -> Path:
-    assert steelyard("fit", file, "--score", "good+other", "-o", file.with_name("plan.json")).code == 0
+    assert make_plan(file, "--score", "good+other", "-o", file.with_name("plan.json")).code == 0
     return file.with_name("plan.json")
 
 
@@ -148,7 +148,7 @@ def test_every_verb_takes_a_pattern(file: Path, verb: str, tmp_path: Path) -> No
 
 def test_a_plan_takes_the_pattern_it_was_fitted_with(file: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
-    assert steelyard("fit", file, "--score", "ste*+good", "-o", plan).code == 0
+    assert make_plan(file, "--score", "ste*+good", "-o", plan).code == 0
     reducers = ["steps:last", "steps:mean", "steps:min", "steps:prod"]
     assert json.loads(plan.read_text())["mix"]["parts"] == ["good", *reducers]
     assert steelyard("vote", file, "--plan", plan, "--score", "ste*+good").code == 0

@@ -113,8 +113,13 @@ async def endless(asked: Asked) -> None:
         await asked.send(b"10000\r\n" + b" " * 2**16 + b"\r\n")
 
 
+@cache
+def zipped_spaces() -> bytes:
+    return gzip.compress(b" " * 2**27)
+
+
 async def zipped(asked: Asked) -> None:
-    await asked.reply(gzip.compress(b" " * 2**27), 200, "Content-Encoding: gzip\r\n")
+    await asked.reply(zipped_spaces(), 200, "Content-Encoding: gzip\r\n")
 
 
 async def crowd(asked: Asked) -> None:
@@ -140,9 +145,9 @@ async def keys(asked: Asked) -> None:
 async def long_text(asked: Asked) -> None:
     """A good reply whose text has so many million characters, one of them above U+FFFF."""
     body = good(asked)
-    text = "\U0001f600" + "a" * (int(asked.fault.argument or 3) * 10**6)
-    body["choices"][0]["message"]["content"] = text
-    await asked.reply(json.dumps(body, ensure_ascii=False).encode())
+    body["choices"][0]["message"]["content"] = "\U0001f600"
+    before, smile, after = json.dumps(body, ensure_ascii=False).encode().partition("\U0001f600".encode())
+    await asked.reply(before + smile + b"a" * (int(asked.fault.argument or 3) * 10**6) + after)
 
 
 async def lines(asked: Asked) -> None:

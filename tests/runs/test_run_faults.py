@@ -28,7 +28,7 @@ import steelyard as sy
 from steelyard.runs.lock import PAUSE, TRIES, holder
 from steelyard.runs.run import Run
 from steelyard.runs.status import status
-from tests.running import unmeasured
+from tests.measuring import unmeasured
 from tests.runs.run_writer import MANIFEST, QUESTIONS, sample
 from tests.waiting import PATIENCE, until
 

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from tests.running import steelyard, unmeasured, without_progress
+from tests.measuring import unmeasured
+from tests.running import steelyard, without_progress
 
 GOOD = sy.simulate(60, 4, seed=0)
 

@@ -13,7 +13,7 @@ import pytest
 import steelyard as sy
 from steelyard.tables.score_columns import same_scores
 from steelyard.voting.pools.relative_scores import relative_scores
-from tests.running import steelyard
+from tests.running import make_plan, steelyard
 
 QUESTIONS = 80
 
@@ -120,7 +120,7 @@ def test_fit_and_vote_learn_which_direction_helps(tmp_path: Path, better: str) -
     table(0, better).write_parquet(tmp_path / "labelled.parquet")
     table(1, better).drop("gold").write_parquet(tmp_path / "new.parquet")
     plan, new = tmp_path / "plan.json", tmp_path / "new.parquet"
-    assert steelyard("fit", tmp_path / "labelled.parquet", "--score", "length", "-o", plan).code == 0
+    assert make_plan(tmp_path / "labelled.parquet", "--score", "length", "-o", plan).code == 0
     learned = "1-length(tokens)" if better == "short" else "length(tokens)"
     assert json.loads(plan.read_text())["fitted_on"]["score"] == learned
     voted = [steelyard("vote", new, "--plan", plan, *more, "--json") for more in ([], ["--score", "length"])]

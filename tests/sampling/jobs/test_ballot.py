@@ -45,16 +45,21 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, sy.Method]:
     return {name: sy.load(folder / f"{name}.json") for name in HONEST}
 
 
-def table(given: Samples) -> pl.DataFrame:
+def table(given: Samples, question: str = "q") -> pl.DataFrame:
     answers, scores = zip(*given, strict=True)
     schema: dict[str, Any] = {"question": pl.String, "sample": pl.Int64, "answer": pl.String, "score": pl.Float64}
-    columns = {"question": ["q"] * len(given), "sample": range(len(given)), "answer": answers, "score": scores}
+    columns = {"question": [question] * len(given), "sample": range(len(given)), "answer": answers, "score": scores}
     return pl.DataFrame(columns, schema=schema)
 
 
+def batches(method: sy.Method, rows: pl.DataFrame) -> list[tuple[Any, ...]]:
+    """What the batch vote says of every question of a table."""
+    verdicts = method.predict(sy.read(rows, score="score", answers="math")).to_polars()
+    return verdicts.select("answer", "confidence", "share", "margin", "votes", "responses").rows()
+
+
 def batch(method: sy.Method, given: Samples) -> tuple[Any, ...]:
-    row = method.predict(sy.read(table(given), score="score", answers="math")).to_polars().row(0, named=True)
-    return tuple(row[name] for name in ("answer", "confidence", "share", "margin", "votes", "responses"))
+    return batches(method, table(given))[0]
 
 
 def told(now: sy.evaluation.BallotState) -> tuple[Any, ...]:
@@ -66,9 +71,10 @@ def told(now: sy.evaluation.BallotState) -> tuple[Any, ...]:
 def test_after_every_sample_a_ballot_says_what_predict_says(
     name: str, given: Samples, plans: dict[str, sy.Method]
 ) -> None:
+    prefixes = pl.concat(table(given[:k], f"first {k}") for k in range(1, len(given) + 1))
     with sy.Ballot(plans[name]) as ballot:
-        for k, (answer, score) in enumerate(given, 1):
-            assert told(ballot.add(answer, score)) == batch(plans[name], given[:k])
+        assert [told(ballot.add(*sample)) for sample in given] == batches(plans[name], prefixes)
+        assert told(ballot.state) == batch(plans[name], given)
         assert ballot.verdict == ballot.state.verdict
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.running import unmeasured, without_progress
+from tests.measuring import unmeasured
+from tests.running import without_progress
 from tests.sampling.jobs.generating import ask_for, samples, wait_for_samples
 from tests.upstreams import FaultUpstream, command, fault_upstream
 from tests.waiting import PATIENCE, until

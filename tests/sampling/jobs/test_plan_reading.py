@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 import steelyard as sy
-from tests.running import steelyard
+from tests.running import make_plan, steelyard
 
 
 def letters(questions: int, *, gold: bool = True, seed: int = 0) -> pl.DataFrame:
@@ -27,13 +28,21 @@ def letters(questions: int, *, gold: bool = True, seed: int = 0) -> pl.DataFrame
     return table if gold else table.drop("gold")
 
 
-@pytest.fixture
-def plan(tmp_path: Path) -> Path:
-    sy.write(letters(60), tmp_path / "tr.jsonl")
-    sy.write(letters(20, gold=False, seed=1), tmp_path / "te.jsonl")
-    done = steelyard("fit", tmp_path / "tr.jsonl", "--answers", "choice", "-o", tmp_path / "plan.json")
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table, a table without gold, and the plan that was fitted on the first."""
+    folder = tmp_path_factory.mktemp("fitted")
+    sy.write(letters(60), folder / "tr.jsonl")
+    sy.write(letters(20, gold=False, seed=1), folder / "te.jsonl")
+    done = steelyard("fit", folder / "tr.jsonl", "--answers", "choice", "-o", folder / "plan.json")
     assert done.code == 0, done.err
-    return tmp_path / "plan.json"
+    return folder
+
+
+@pytest.fixture
+def plan(fitted: Path, tmp_path: Path) -> Path:
+    """The plan in a copy of the folder, which a test may change."""
+    return shutil.copytree(fitted, tmp_path / "copy") / "plan.json"
 
 
 def without_kind(plan: Path) -> Path:
@@ -71,7 +80,7 @@ def test_another_kind_is_refused_in_one_line(plan: Path) -> None:
 def test_ask_refuses_a_prompt_for_another_kind_than_the_plan_s(plan: Path) -> None:
     sy.write(letters(60).rename({"score": "self_logprob"}), plan.with_name("own.jsonl"))
     words = ("--answers", "text", "--score", "self_logprob", "-o", plan.with_name("own.json"))
-    assert steelyard("fit", plan.with_name("own.jsonl"), *words).code == 0
+    assert make_plan(plan.with_name("own.jsonl"), *words).code == 0
     asked = ("ask", "1 + 1?", "--upstream", "http://127.0.0.1:9", "--model", "m", "--plan", plan.with_name("own.json"))
     done = steelyard(*asked, "--prompt", "choice")
     assert (done.code, "answers of the kind 'text', not 'choice'" in done.err) == (2, True), done.err
@@ -98,7 +107,7 @@ def test_a_plan_gives_columns_the_names_it_was_fitted_with(tmp_path: Path) -> No
     sy.write(letters(60).with_columns(final), tmp_path / "tr.jsonl")
     sy.write(letters(20, gold=False).with_columns(final), tmp_path / "te.jsonl")
     plan = tmp_path / "plan.json"
-    assert steelyard("fit", tmp_path / "tr.jsonl", "--rename", "final=answer", "-o", plan).code == 0
+    assert make_plan(tmp_path / "tr.jsonl", "--rename", "final=answer", "-o", plan).code == 0
     done = steelyard("vote", tmp_path / "te.jsonl", "--plan", plan, "--json")
     assert "columns are renamed as the plan's were: final=answer" in done.err
     assert json.loads(plan.read_text())["fitted_on"]["rename"] == {"final": "answer"}

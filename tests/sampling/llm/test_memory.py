@@ -59,7 +59,7 @@ def test_no_body_takes_more_than_300_mb_with_64_under_way(
 @pytest.mark.parametrize(
     "kind",
     ["huge@31", "huge@64", "keys", "crowd@2000000", "many@objects", "many@texts", "many@numbers",
-     "many@emoji", "deep@1000000", "digits", "zipped", "long-text@30", "long-name", "slow@0.01"],
+     "many@emoji", "deep@1000000", "digits", "zipped", "long-text@30", "long-name", "slow@0.002"],
 )  # fmt: skip
 def test_no_other_body_does_either(upstream: FaultUpstream, tmp_path: Path, good: int, kind: str) -> None:
     check(upstream, tmp_path, good, kind, retries=0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.measuring import unmeasured
 from tests.upstreams import tell, written
 
 ROOT = Path(__file__).parents[3]
@@ -40,7 +40,7 @@ class FaultVerifier:
 def fault_verifier(folder: Path, served: str = "good", delay: float = 0.0) -> Iterator[FaultVerifier]:
     ledger = folder / "verifier.jsonl"
     command = [sys.executable, "-m", "tests.sampling.verifiers.fault_verifier", str(ledger), str(delay)]
-    environment = os.environ | {"SERVED": served}
+    environment = unmeasured() | {"SERVED": served}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
     try:
         assert process.stdout is not None

@@ -14,7 +14,7 @@ import steelyard as sy
 from steelyard.voting.confidence.answer_sets import answer_set_threshold
 from tests.building import Labelled, labelled
 from tests.engine.engines import Here
-from tests.running import steelyard
+from tests.running import make_plan, steelyard
 
 
 @pytest.mark.parametrize(("questions", "alpha"), [(9, 0.1), (50, 0.1), (200, 0.25), (19, 0.05)])
@@ -70,7 +70,7 @@ def test_sets_on_other_questions_contain_the_correct_answer() -> None:
 def test_vote_lists_the_sets_the_most_likely_answer_first(tmp_path: Path) -> None:
     table = sy.simulate(400, 16, seed=1)
     table.write_parquet(tmp_path / "t.parquet")
-    steelyard("fit", tmp_path / "t.parquet", "--set", "reserve=0.5", "-o", tmp_path / "p.json")
+    make_plan(tmp_path / "t.parquet", "--set", "reserve=0.5", "-o", tmp_path / "p.json")
     command = ("vote", tmp_path / "t.parquet", "--plan", tmp_path / "p.json", "--answer-sets", 0.15)
     out = steelyard(*command, "-o", tmp_path / "v.parquet").out
     verdicts = pl.read_parquet(tmp_path / "v.parquet")

@@ -13,7 +13,7 @@ from scipy import stats
 
 import steelyard as sy
 from tests.committees import committee, pool
-from tests.running import steelyard
+from tests.running import make_plan, steelyard
 
 RISK, SURE = 0.15, 0.9
 
@@ -79,7 +79,7 @@ def test_too_large_a_reserve_is_refused() -> None:
 
 def test_voting_with_a_risk_takes_answers_of_a_committee_away(tmp_path: Path) -> None:
     committee({"ant": 0.75, "bee": 0.6, "cat": 0.5}, 300, seed=1).write_parquet(tmp_path / "t.parquet")
-    steelyard("fit", tmp_path / "t.parquet", "--source", "llm", "--set", "reserve=0.5", "-o", tmp_path / "p.json")
+    make_plan(tmp_path / "t.parquet", "--source", "llm", "--set", "reserve=0.5", "-o", tmp_path / "p.json")
     words = ("--plan", tmp_path / "p.json", "--risk", 0.2, "-o", tmp_path / "v.parquet")
     shown = steelyard("vote", tmp_path / "t.parquet", *words)
     verdicts = pl.read_parquet(tmp_path / "v.parquet")

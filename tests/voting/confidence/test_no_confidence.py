@@ -14,7 +14,7 @@ from steelyard.evaluation.scores_on_demand import evaluate_frugal
 from steelyard.voting.stopping.rules.confidence import Confidence
 from steelyard.voting.stopping.stopping_rule import prefix_of
 from tests.building import Labelled
-from tests.running import steelyard
+from tests.running import make_plan, steelyard
 
 LEARNED = {"calibrated", "committee"}
 WITHOUT = [kind for kind in map(sy.method_class, sy.method_names()) if kind.name not in LEARNED]
@@ -64,7 +64,7 @@ def test_the_printed_table_has_shares_and_no_column_of_confidence(file: Path) ->
 @pytest.mark.parametrize("method", ["logit", "calibrated"])
 def test_a_plan_has_a_confidence_if_its_method_learns_one(file: Path, tmp_path: Path, method: str) -> None:
     plan = tmp_path / "plan.json"
-    assert steelyard("fit", file, "--method", method, "-o", plan).code == 0
+    assert make_plan(file, "--method", method, "-o", plan).code == 0
     rows = json.loads(steelyard("vote", file, "--plan", plan, "--json").out)["verdicts"]
     assert all((row["confidence"] is not None) == (method in LEARNED) for row in rows)
     assert ("confidence %" in steelyard("vote", file, "--plan", plan).out) == (method in LEARNED)

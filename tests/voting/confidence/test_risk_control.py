@@ -20,7 +20,7 @@ from steelyard.voting.confidence.drift import (
 )
 from steelyard.voting.confidence.risk_control import binomial_tail, control_risk
 from tests.building import Labelled, labelled
-from tests.running import steelyard
+from tests.running import make_plan, steelyard
 
 
 def drawn(questions: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +86,7 @@ def test_reserved_questions_are_not_learned_from(cal: Labelled) -> None:
 
 def test_voting_with_a_risk_takes_answers_away(tmp_path: Path) -> None:
     sy.simulate(400, 16, seed=1).write_parquet(tmp_path / "t.parquet")
-    steelyard("fit", tmp_path / "t.parquet", "--set", "reserve=0.5", "-o", tmp_path / "p.json")
+    make_plan(tmp_path / "t.parquet", "--set", "reserve=0.5", "-o", tmp_path / "p.json")
     out = steelyard(
         "vote", tmp_path / "t.parquet", "--plan", tmp_path / "p.json", "--risk", 0.2, "-o", tmp_path / "v.parquet"
     ).out
@@ -123,7 +123,7 @@ def test_voting_on_moved_scores_warns(tmp_path: Path) -> None:
     table = sy.simulate(300, 8, seed=1)
     table.write_parquet(tmp_path / "t.parquet")
     table.with_columns(pl.col("score").sqrt().sqrt()).write_parquet(tmp_path / "moved.parquet")
-    steelyard("fit", tmp_path / "t.parquet", "-o", tmp_path / "p.json")
+    make_plan(tmp_path / "t.parquet", "-o", tmp_path / "p.json")
     assert "do not look like" not in steelyard("vote", tmp_path / "t.parquet", "--plan", tmp_path / "p.json").err
     assert "do not look like" in steelyard("vote", tmp_path / "moved.parquet", "--plan", tmp_path / "p.json").err
 

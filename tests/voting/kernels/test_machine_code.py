@@ -16,7 +16,7 @@ import steelyard as sy
 from steelyard.voting import kernels
 from steelyard.voting.kernels.compilation import StandaloneLoop, standalone
 from steelyard.voting.kernels.machine_code import MachineCode, kinds_of
-from tests.running import unmeasured
+from tests.measuring import unmeasured
 
 PROGRAM = """
 import sys
@@ -33,13 +33,22 @@ def vote(*files: Path, **environment: str) -> bool:
     return done.stdout.strip() == "True"
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A table of responses and a plan for it."""
-    table, plan = tmp_path / "r.parquet", tmp_path / "plan.json"
+    folder = tmp_path_factory.mktemp("files")
+    table, plan = folder / "r.parquet", folder / "plan.json"
     sy.simulate(40, 8, seed=1).write_parquet(table)
     sy.CalibratedVote().fit(sy.read_labelled(sy.simulate(60, 8, seed=2))).save(plan)
     return table, plan
+
+
+@pytest.fixture(scope="module")
+def compiled(files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache and the verdicts of a process that compiles every loop of a vote: it takes seconds."""
+    folder = tmp_path_factory.mktemp("compiled")
+    assert vote(*files, folder / "one.parquet", NUMBA_CACHE_DIR=str(folder / "cache"))
+    return folder
 
 
 @standalone
@@ -56,18 +65,18 @@ def divided(a, b):  # type: ignore[no-untyped-def]
     return a // b
 
 
-def test_only_the_first_process_of_a_machine_compiles(files: tuple[Path, Path], tmp_path: Path) -> None:
-    one, two, other = (tmp_path / f"{name}.parquet" for name in ("one", "two", "other"))
-    cache = str(tmp_path / "cache")
-    assert vote(*files, one, NUMBA_CACHE_DIR=cache)
-    stored = list((tmp_path / "cache" / "steelyard" / "loops").glob("*.o"))
+@pytest.mark.long
+def test_only_the_first_process_of_a_machine_compiles(files: tuple[Path, Path], compiled: Path, tmp_path: Path) -> None:
+    two, other = tmp_path / "two.parquet", tmp_path / "other.parquet"
+    cache, expected = str(compiled / "cache"), (compiled / "one.parquet").read_bytes()
+    stored = list((compiled / "cache" / "steelyard" / "loops").glob("*.o"))
     assert stored
     assert not vote(*files, two, NUMBA_CACHE_DIR=cache)
-    assert one.read_bytes() == two.read_bytes()
+    assert two.read_bytes() == expected
     for file in stored:
         file.write_bytes(file.read_bytes()[:-1])
     assert vote(*files, other, NUMBA_CACHE_DIR=cache), "damaged files are compiled again"
-    assert one.read_bytes() == other.read_bytes()
+    assert other.read_bytes() == expected
 
 
 def test_the_verdicts_are_those_of_plain_loops(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -122,12 +131,13 @@ def test_loops_are_pickled_by_name() -> None:
     assert pickle.loads(pickle.dumps(kernels.distinct)) is kernels.distinct
 
 
-def test_settings_of_numba_have_code_of_their_own(files: tuple[Path, Path], tmp_path: Path) -> None:
-    cache, one, other = str(tmp_path / "cache"), tmp_path / "one.parquet", tmp_path / "other.parquet"
-    assert vote(*files, one, NUMBA_CACHE_DIR=cache)
+@pytest.mark.long
+def test_settings_of_numba_have_code_of_their_own(files: tuple[Path, Path], compiled: Path, tmp_path: Path) -> None:
+    cache, other = str(compiled / "cache"), tmp_path / "other.parquet"
     assert vote(*files, other, NUMBA_CACHE_DIR=cache, NUMBA_BOUNDSCHECK="1")
+    assert other.read_bytes() == (compiled / "one.parquet").read_bytes()
     assert not vote(*files, other, NUMBA_CACHE_DIR=cache)
-    assert one.read_bytes() == other.read_bytes()
+    assert other.read_bytes() == (compiled / "one.parquet").read_bytes()
 
 
 def test_what_a_loop_raises_is_raised() -> None:
@@ -145,6 +155,7 @@ def test_a_loop_that_allocates_is_refused_when_it_is_compiled() -> None:
         allocating(3)
 
 
+@pytest.mark.long
 @pytest.mark.skipif("NUDGE" in os.environ, reason="the loops are compiled in another folder")
 def test_a_place_that_cannot_be_written_costs_only_time(files: tuple[Path, Path], tmp_path: Path) -> None:
     one, other = tmp_path / "one.parquet", tmp_path / "other.parquet"

@@ -18,7 +18,7 @@ import steelyard as sy
 from steelyard.voting import kernels
 from steelyard.voting.kernels.compilation import plain
 from tests.building import labelled
-from tests.running import unmeasured
+from tests.measuring import unmeasured
 from tests.voting.kernels.test_kernels import LOOPS
 
 pytestmark = pytest.mark.skipif("NUDGE" in os.environ, reason="compiled loops are nudged in another direction")

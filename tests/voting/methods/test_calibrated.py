@@ -330,6 +330,7 @@ def test_scores_on_one_question_alone_are_assessed_or_left_so(cal: Labelled) -> 
     assert vote.assess(lone).gains_ == {}
 
 
+@pytest.mark.long
 def test_random_scores_leave_the_majority_vote_in_95_of_100_files() -> None:
     rng = np.random.default_rng(0)
     by_majority = 0
