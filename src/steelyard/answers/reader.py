@@ -70,6 +70,13 @@ class AnswerReader:
         self._symbolic: dict[str, bool] = {}
         self._checker: EquivalenceChecker | None = None
 
+    def copy(self) -> AnswerReader:
+        """Return a reader of the same kind that has not read anything yet."""
+        other = AnswerReader(self.kind.name)
+        other._kind, other._named, other.choice = self._kind, self._named, self.choice
+        other.placeholders, other.gold_indices, other.until = self.placeholders, self.gold_indices, self.until
+        return other
+
     @property
     def kind(self) -> Kind:
         """The kind of answers; `auto` is `math` until it has seen a table."""

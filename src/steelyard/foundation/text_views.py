@@ -53,6 +53,14 @@ class _Array(ctypes.Structure):
     )
 
 
+class _Exported(_Array):
+    """An array that polars exports: its memory is polars' own, and is given back with the last reference."""
+
+    def __del__(self) -> None:
+        if self.release:
+            _release(self)
+
+
 class _Stream(ctypes.Structure):
     """An ArrowArrayStream."""
 
@@ -78,16 +86,16 @@ def views_of(texts: pl.Series) -> Views | None:
     _release(schema)
     if not is_text:
         return None
-    views, array = np.empty((len(texts), 2), np.uint64), _Array()
+    exported = _Exported()
     if not len(texts):
-        return views
-    if stream.get_next(ctypes.addressof(stream), ctypes.byref(array)) or not array.release:
+        return np.empty((0, 2), np.uint64)
+    if stream.get_next(ctypes.addressof(stream), ctypes.byref(exported)) or exported.length != len(texts):
         return None
-    complete = array.length == len(texts)
-    if complete:
-        ctypes.memmove(views.ctypes.data, array.buffers[1] + 16 * array.offset, views.nbytes)
-    _release(array)
-    return views if complete else None
+    memory = (ctypes.c_uint64 * (2 * len(texts))).from_address(exported.buffers[1] + 16 * exported.offset)
+    memory.owner = exported  # type: ignore[attr-defined]
+    views = np.frombuffer(memoryview(memory), np.uint64).reshape(-1, 2)
+    views.flags.writeable = False
+    return views
 
 
 def _pointer(capsule: object) -> int:

@@ -13,11 +13,12 @@ import polars as pl
 
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.errors import LabelError, ScoreError, SteelyardWarning, TableError
+from steelyard.foundation.text_views import views_of
 from steelyard.tables.compared_texts import SAMPLE, compared_values, similarity_of
 from steelyard.tables.duplicates import TEXT_CODE, codes_of
 from steelyard.tables.grades import ATTEMPTED
 from steelyard.tables.on_demand_scores import joined_scored, with_on_demand_scores
-from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_keys
+from steelyard.voting.pools.arrays import Bools, Codes, Floats, Ints, number_keys, number_texts
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import LabelledPool, Pool
@@ -25,7 +26,7 @@ from steelyard.voting.pools.relative_scores import relative_scores
 from steelyard.voting.pools.scores import checked_scores
 from steelyard.voting.pools.similarity import Similarity
 
-# Texts are compared by a 64-bit hash. With a secret seed, collisions between the texts of a question
+# Long texts are compared by a 64-bit hash. With a secret seed, collisions between the texts of a question
 # cannot be constructed, and by chance they occur once in 10^19 pairs.
 SECRET = randbits(64)
 
@@ -43,7 +44,7 @@ def pool_from_frame(
     frame = _with_relative(frame, starts, origin)
     compared = compared_values(frame, reader.kind)
     codes, rows, width = _coded(starts, compared)
-    texts = compared.gather(rows)
+    texts = compared[rows]
     base, which = np.cumsum(width) - width, np.repeat(np.arange(len(questions)), width)
     gold = _gold(frame, questions, starts, reader.kind.blank) if "gold" in frame.columns else None
 
@@ -140,7 +141,9 @@ def _numbers(frame: pl.DataFrame, column: str) -> Floats:
 def _coded(starts: Ints, texts: pl.Series) -> tuple[Codes, Ints, Ints]:
     """Number the distinct texts of each question; return codes, the rows where they first appear, and counts."""
     readable: Bools = texts.is_not_null().to_numpy() if texts.null_count() else np.ones(len(texts), bool)
-    return number_keys(starts, texts.hash(SECRET).to_numpy(), readable)
+    views = views_of(texts)
+    coded = None if views is None else number_texts(starts, views, readable)
+    return number_keys(starts, texts.hash(SECRET).to_numpy(), readable) if coded is None else coded
 
 
 def _gold(frame: pl.DataFrame, questions: pl.Series, starts: Ints, blank: bool) -> pl.Series:

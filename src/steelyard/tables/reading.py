@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,13 @@ from steelyard.tables.pools_from_frames import join
 from steelyard.tables.responses import open_responses
 from steelyard.tables.row_order import in_order, pools
 from steelyard.tables.score_columns import Scores, choose_scores, range_of_all, score_columns, score_text
+from steelyard.tables.single_pass import COLUMNS, pools_in_one_pass
 from steelyard.tables.source_column import llm_column, source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.file_checks import name_in_errors, reading
 from steelyard.tables.table_answers import TEXT_ROWS, evidence_of, settle_placeholders, text_expression
 from steelyard.tables.vote_warnings import single_responses
+from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
@@ -106,60 +109,119 @@ def pools_of(
     one that was scored on demand.
     """
     reader = AnswerReader(answers) if isinstance(answers, str) else answers
-    conflicts = LabelConflicts(labels or MAJORITY)
-    source = source or source_of_run(table)
-    try:
-        with name_in_errors(table) as name, reading(name):
-            frame = open_responses(table, layout, rename)
-            schema = frame.collect_schema()
-            check_columns(schema)
-            requested = grid_score(table) if score is None else score
-            others = _without(
-                schema, source, tokens, reader.kind.column, *empty_token_counts(frame, score_text(requested))
-            )
-            if need_score and requested is None and not score_columns(others):
-                need_score = not _is_free_text(table, frame, reader)
-            chosen = choose_scores(others, requested, need_score)
-            parts = chosen.names if len(chosen.names) > 1 else ()
-            llms = _llms(frame, schema)
-            only_llm, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
-            reader.look(lambda: evidence_of(table, frame))
-            settle_placeholders(frame, reader)
-            origin = Origin(
-                chosen.name, only_llm, name, parts, several, source, llm_column(schema), score_columns(others),
-                answers=reader.kind.name, rename=tuple((rename or {}).items()), tokens=token_column(schema, tokens),
-                relative=chosen.relative, undirected=chosen.undirected,
-            )  # fmt: skip
-            sources = source_names(frame, schema, source)
-            exact = reader.kind.similarity is None
-            if exact and labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
-                check_golds(both, reader)
-            columns = [*_columns(frame, chosen, labels is not None, reader.kind)]
-            columns += attempted_columns(frame, schema) if labels is not None else []
-            columns += scored_expressions(frame, chosen, on_demand) + how_read_expressions(schema)
-            if exact and labels is not None and _labels_by_gold(schema):
-                reader.look_at_golds(*_golds_and_texts(frame, reader))
-            if source is not None and sources:
-                columns.append(source_code(source, sources))
-            token_count = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
-            frame, text_code = with_codes(frame, table) if texts else (frame, None)
-            optional = [column for column in (token_count, text_code) if column is not None]
-            rows = in_order(frame, [*columns, *optional])
-            if not len(rows.order.questions):
-                raise TableError(f"{name} is empty: it has no rows to read")
-            origin = replace(origin, single=single_responses(schema, rows.order.starts, name))
-            repeated = RepeatedRows()
+    with closing(reader):
+        prepared = prepare(
+            table, reader, score=score, source=source, tokens=tokens, texts=texts, rename=rename, layout=layout,
+            need_score=need_score, labels=labels, on_demand=on_demand,
+        )  # fmt: skip
+        yield from prepared.pools(reader, progress)
+
+
+@dataclass(frozen=True)
+class PreparedTable:
+    """A table that was opened and checked, and what is read from it."""
+
+    table: Any
+    frame: pl.LazyFrame
+    schema: pl.Schema
+    columns: list[pl.Expr]
+    scores: Scores
+    origin: Origin
+    sources: tuple[str, ...]
+    labels: str
+    layout: str | None
+
+    def pools(
+        self, reader: AnswerReader, progress: Callable[[float], None] | None = None, *, once: bool = False
+    ) -> Generator[Pool]:
+        """Read the pools, and warn of what was found in them; `once`: in one pass (single_pass.py)."""
+        repeated, conflicts = RepeatedRows(), LabelConflicts(self.labels)
+        with closing(reader), name_in_errors(self.table) as name, reading(name):
+            made = self._once(reader, progress) if once else self._ordered(reader, progress, conflicts)
             try:
-                for pool in noting_scales(pools(rows, origin, reader, progress, conflicts, sources)):
+                for pool in noting_scales(made):
                     repeated.inspect(pool)
                     yield pool
             except ScoreRangeError as error:
-                raise range_of_all(frame, chosen) or error from None
-    finally:
-        reader.close()
-    reader.warn(_inspection_command(reader, table, rename, layout))
-    repeated.warn()
-    conflicts.warn()
+                raise range_of_all(self.frame, self.scores) or error from None
+        reader.warn(_inspection_command(reader, self.table, dict(self.origin.rename), self.layout))
+        repeated.warn()
+        conflicts.warn()
+
+    def is_plain(self) -> bool:
+        """Whether it can be read in one pass: it has nothing but questions, samples, answers and one score."""
+        return {column.meta.output_name() for column in self.columns} <= COLUMNS and not self.origin.relative
+
+    def _ordered(
+        self, reader: AnswerReader, progress: Callable[[float], None] | None, conflicts: LabelConflicts
+    ) -> Iterator[Pool]:
+        """Read the pools of a table in any order."""
+        rows = in_order(self.frame, self.columns)
+        if not len(rows.order.questions):
+            raise TableError(f"{self.origin.file} is empty: it has no rows to read")
+        yield from pools(rows, self._origin(rows.order.starts), reader, progress, conflicts, self.sources)
+
+    def _once(self, reader: AnswerReader, progress: Callable[[float], None] | None) -> Iterator[Pool]:
+        """Read the pools of a table whose rows are in order."""
+        return pools_in_one_pass(self.frame, self.columns, self._origin, reader, progress)
+
+    def _origin(self, starts: Ints | None) -> Origin:
+        """Return the origin of the pools, by where all questions begin if this is known."""
+        if starts is None:
+            return self.origin
+        return replace(self.origin, single=single_responses(self.schema, starts, str(self.origin.file)))
+
+
+def prepare(
+    table: Any,
+    reader: AnswerReader,
+    *,
+    score: str | Sequence[str] | None = None,
+    source: str | None = None,
+    tokens: bool | str = False,
+    texts: bool = False,
+    rename: dict[str, str] | None = None,
+    layout: str | None = None,
+    need_score: bool = True,
+    labels: str | None = MAJORITY,
+    on_demand: bool = False,
+) -> PreparedTable:
+    """Open and check a table, and choose what is read from it; the options are those of `pools_of`."""
+    source = source or source_of_run(table)
+    with name_in_errors(table) as name, reading(name):
+        frame = open_responses(table, layout, rename)
+        schema = frame.collect_schema()
+        check_columns(schema)
+        requested = grid_score(table) if score is None else score
+        others = _without(schema, source, tokens, reader.kind.column, *empty_token_counts(frame, score_text(requested)))
+        if need_score and requested is None and not score_columns(others):
+            need_score = not _is_free_text(table, frame, reader)
+        chosen = choose_scores(others, requested, need_score)
+        parts = chosen.names if len(chosen.names) > 1 else ()
+        llms = _llms(frame, schema)
+        only_llm, several = (llms[0], ()) if len(llms) == 1 else (None, llms)
+        reader.look(lambda: evidence_of(table, frame))
+        settle_placeholders(frame, reader)
+        origin = Origin(
+            chosen.name, only_llm, name, parts, several, source, llm_column(schema), score_columns(others),
+            answers=reader.kind.name, rename=tuple((rename or {}).items()), tokens=token_column(schema, tokens),
+            relative=chosen.relative, undirected=chosen.undirected,
+        )  # fmt: skip
+        sources = source_names(frame, schema, source)
+        exact = reader.kind.similarity is None
+        if exact and labels is not None and (both := _labels_and_golds(frame, schema)) is not None:
+            check_golds(both, reader)
+        columns = [*_columns(frame, chosen, labels is not None, reader.kind)]
+        columns += attempted_columns(frame, schema) if labels is not None else []
+        columns += scored_expressions(frame, chosen, on_demand) + how_read_expressions(schema)
+        if exact and labels is not None and _labels_by_gold(schema):
+            reader.look_at_golds(*_golds_and_texts(frame, reader))
+        if source is not None and sources:
+            columns.append(source_code(source, sources))
+        token_count = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
+        frame, text_code = with_codes(frame, table) if texts else (frame, None)
+        columns += [column for column in (token_count, text_code) if column is not None]
+        return PreparedTable(table, frame, schema, columns, chosen, origin, sources, labels or MAJORITY, layout)
 
 
 def _without(schema: pl.Schema, *columns: object) -> pl.Schema:

@@ -21,12 +21,13 @@ from steelyard.tables.columns import CUT, LAST
 from steelyard.tables.computed.token_scores import TOKEN_LISTS
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.scattered_rows import BATCH, group_questions
-from steelyard.voting.pools.arrays import Bools, Ints
+from steelyard.voting.pools.arrays import Bools, Ints, number_texts
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
 
 KEYS = ("question", "sample", "source")
+MANY_RUNS = 8  # runs of questions are checked at once if they have fewer rows on average, else at the end
 BATCH_OF_TEXT = 2_000  # rows whose answers must be extracted; small, for visible progress
 
 
@@ -71,15 +72,13 @@ def order_of(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> Order:
     names = sorted({name for key in keys for name in key.meta.root_names()})
     heads: list[pl.Series] = [pl.Series("question", [], pl.String)]
     lengths: list[Ints] = []
+    unchecked: list[pl.Series] = []
     previous: pl.DataFrame | None = None  # rows of the last sample of the previous batch
-    for read in table.select(names).collect_batches(chunk_size=BATCH, maintain_order=True):
-        if not read.height:
-            continue
+    for read in batches(table.select(names)):
         batch = read.select(keys)
         frame = batch if previous is None else pl.concat((previous, batch))
-        begins = _run_starts(frame["question"])
-        length, runs = np.diff(begins, append=frame.height), frame["question"].gather(begins)
-        _check(frame, runs, length)
+        begins, runs = checked_runs(frame, unchecked)
+        length = np.diff(begins, append=frame.height)
         new = int(previous is not None)  # the first run continues the previous question
         if previous is not None:
             lengths[-1][-1] += length[0] - previous.height
@@ -90,23 +89,76 @@ def order_of(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> Order:
     questions = pl.concat(heads)
     starts = np.concatenate(([0], np.cumsum(np.concatenate((np.empty(0, np.int64), *lengths)))))
     _check_length(table, starts)
-    if questions.n_unique() < len(questions):
-        raise ScatteredError
+    need_distinct(questions)
     return Order(questions, starts)
+
+
+def batches(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """Read a table in batches of rows, none of which is empty."""
+    for batch in table.collect_batches(chunk_size=BATCH, maintain_order=True):
+        if batch.height:
+            yield batch
+
+
+def need_distinct(questions: pl.Series) -> None:
+    """Refuse questions of which two are equal; short ones are compared by their views, which is quicker."""
+    views = None if questions.null_count() else views_of(questions)
+    coded = None if views is None else number_texts(np.array([0, len(views)]), views, np.ones(len(views), bool))
+    if (questions.n_unique() if coded is None else len(coded[1])) < len(questions):
+        raise ScatteredError
+
+
+def checked_runs(frame: pl.DataFrame, unchecked: list[pl.Series]) -> tuple[Ints, pl.Series]:
+    """Return where each run of rows of one question begins, and the questions; refuse rows that are not in order.
+
+    `unchecked` are the questions of earlier batches of which some may be equal: it is cheaper to check all at the end.
+    """
+    questions = frame["question"].rechunk()
+    rising = _rising_runs(frame, questions)
+    begins = _run_starts(questions) if rising is None else rising
+    runs = questions[begins]
+    unchecked += [] if rising is None else [runs]
+    if rising is None or MANY_RUNS * len(runs) > frame.height:
+        if any(part.n_unique() < len(part) for part in unchecked):
+            raise ScatteredError
+        unchecked.clear()
+    if rising is None:
+        _check(frame, runs, np.diff(begins, append=frame.height))
+    return begins, runs
 
 
 def _run_starts(questions: pl.Series) -> Ints:
     """Return where each run of equal values begins."""
+    starts = _runs_of_views(questions, np.empty(0, np.int64))
+    if starts is not None:
+        return starts
+    lengths: Ints = questions.rle().struct.field("len").to_numpy().astype(np.int64)
+    return np.cumsum(lengths) - lengths
+
+
+def _rising_runs(frame: pl.DataFrame, questions: pl.Series) -> Ints | None:
+    """Return where each run of a question begins, None unless the samples of each rise, which `_check` would find too.
+
+    None also if this would need a closer look: samples without numbers, or of several sources.
+    """
+    if "source" in frame.columns:
+        return None
+    if "sample" not in frame.columns:
+        return _runs_of_views(questions, np.empty(0, np.int64))
+    sample = frame["sample"]
+    return None if sample.null_count() else _runs_of_views(questions, sample.to_numpy())
+
+
+def _runs_of_views(questions: pl.Series, samples: Ints) -> Ints | None:
+    """Return where each run of equal texts begins; None if `run_starts` cannot find it, or samples do not rise."""
     from steelyard.voting import kernels
 
     views = None if questions.null_count() else views_of(questions)
-    if views is not None:
-        starts = np.empty(len(views), np.int64)
-        count = kernels.run_starts(views, starts)
-        if count >= 0:
-            return starts[:count]
-    lengths: Ints = questions.rle().struct.field("len").to_numpy().astype(np.int64)
-    return np.cumsum(lengths) - lengths
+    if views is None:
+        return None
+    starts = np.empty(len(views), np.int64)
+    count = kernels.run_starts(views, samples, starts)
+    return None if count < 0 else starts[:count]
 
 
 def _check_length(table: pl.LazyFrame, starts: Ints) -> None:
@@ -192,21 +244,34 @@ def pools(
         offsets = starts[first : end + 1] - starts[first]
         rest = frame.slice(int(offsets[-1]))
         if end > first:
-            heads = questions.slice(first, end - first)
-            if not frame["question"].gather(offsets[:-1]).equals(heads):
+            heads, complete = questions.slice(first, end - first), frame.head(int(offsets[-1])).rechunk()
+            if not complete["question"][offsets[:-1]].equals(heads):
                 raise partial_read()
-            pool = pool_from_frame(frame.head(int(offsets[-1])), heads, offsets, origin, reader, conflicts, sources)
-            reader.responses += pool.n_responses
-            unreadable = pool.answer < 0
-            reader.unreadable += int(unreadable.sum())
-            if reader.placeholders and (unreadable.any() or reader.kind.blank):
-                reader.replaced += _placeholders(frame["answer"].head(pool.n_responses), unreadable, reader)
-            yield pool
+            yield counted_pool(complete, heads, offsets, origin, reader, conflicts, sources)
             first = end
         if progress:
             progress(min(1.0, read / total))
     if read != total:
         raise partial_read()
+
+
+def counted_pool(
+    frame: pl.DataFrame,
+    questions: pl.Series,
+    starts: Ints,
+    origin: Origin,
+    reader: AnswerReader,
+    conflicts: LabelConflicts,
+    sources: tuple[str, ...] = (),
+) -> Pool:
+    """Make a pool, and count its unreadable answers and its placeholders."""
+    pool = pool_from_frame(frame, questions, starts, origin, reader, conflicts, sources)
+    reader.responses += pool.n_responses
+    unreadable = pool.answer < 0
+    reader.unreadable += int(np.count_nonzero(unreadable))
+    if reader.placeholders and (unreadable.any() or reader.kind.blank):
+        reader.replaced += _placeholders(frame["answer"], unreadable, reader)
+    return pool
 
 
 def _placeholders(answers: pl.Series, unreadable: Bools, reader: AnswerReader) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Generator
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress
@@ -23,6 +23,7 @@ from steelyard.tables import pools_of
 from steelyard.tables.answer_set_column import check_sample_count, with_answer_sets
 from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method, rename_of_plan
 from steelyard.tables.pools_from_frames import join
+from steelyard.tables.reading import prepare
 from steelyard.tables.score_columns import NoStepsError, same_scores
 from steelyard.tables.source_column import source_of_run
 from steelyard.tables.sources.file_checks import name_in_errors
@@ -33,7 +34,7 @@ from steelyard.tables.vote_warnings import (
     note_unweighed_scores,
     warn_of_plan,
 )
-from steelyard.voting.confidence.drift import MOST_REFERENCES, score_drift, some_question_means
+from steelyard.voting.confidence.drift import MOST_REFERENCES, NOT_RARE, score_drift, some_question_means
 from steelyard.voting.methods import load, method_class, method_names
 from steelyard.voting.methods.base.calibration_checks import too_many, warn_of_undirected_scores
 from steelyard.voting.methods.base.configured import clone
@@ -180,7 +181,7 @@ def voter_of(plan: object, method: object) -> Method:
         return plan
     if not isinstance(plan, str | Path):
         raise SettingError(f"{plan!r:.80} is not a plan: pass the path of one, or a fitted method")
-    if str(plan) in method_names() and not Path(plan).exists():
+    if not Path(plan).exists() and str(plan) in method_names():
         unfitted(str(plan))  # raises with the fix for a method that learns
         raise PlanError(f'no such plan: {plan}; to vote with that method, use method="{plan}" (--method {plan})')
     return load(plan)
@@ -300,24 +301,62 @@ def warn_about_verdicts(voter: Method, decisions: Decisions, n: int | None) -> N
             stacklevel=2,
         )
     if fitted and decisions.question_means:
-        drift = score_drift(fitted.reference_scores, np.concatenate(decisions.question_means))
+        drift = score_drift(fitted.reference_scores, np.concatenate(decisions.question_means), enough=NOT_RARE)
         if drift and drift.warning:
             warnings.warn(drift.warning, SteelyardWarning, stacklevel=2)
 
 
 def _decide_batches(
-    voter: Method, table: Any, n: int | None, *, answer_sets: AnswerSetThreshold | None, **options: Any
+    voter: Method,
+    table: Any,
+    n: int | None,
+    *,
+    answers: AnswerReader,
+    answer_sets: AnswerSetThreshold | None,
+    progress: Callable[[float], None] | None,
+    **options: Any,
 ) -> Decisions:
-    """Vote on every question of a table, batch by batch."""
+    """Vote on every question of a table, batch by batch: in one pass over it if its rows prove to be in order."""
+    progress = progress and _rising(progress)
+    with name_in_errors(table), closing(answers):
+        prepared = prepare(table, answers, **options)
+        decided = partial(_decided, voter, n, answer_sets)
+        if prepared.is_plain() and voter.made_by() is None:
+            with suppress(Exception):  # whatever it is, the reading in any order deals with it, or raises it
+                reader = answers.copy()
+                decisions = decided(prepared.pools(reader, progress, once=True))
+                vars(answers).update(vars(reader))
+                return decisions
+        return decided(prepared.pools(answers, progress))
+
+
+def _rising(progress: Callable[[float], None]) -> Callable[[float], None]:
+    """Report progress only where it is more than before: a table may be read again from its beginning."""
+    highest = 0.0
+
+    def report(fraction: float) -> None:
+        nonlocal highest
+        if fraction > highest:
+            highest = fraction
+            progress(fraction)
+
+    return report
+
+
+def _decided(
+    voter: Method, n: int | None, answer_sets: AnswerSetThreshold | None, batches: Generator[Pool]
+) -> Decisions:
+    """Vote on every question of some pools."""
     fitted = voter.fitted_on_
     decisions = Decisions()
-    with name_in_errors(table), closing(pools_of(table, **options)) as pools:
+    with closing(batches) as pools:
         for pool in pools:
             used = pool if n is None else pool.first(n)
             decisions.origin, decisions.largest = pool.origin, max(decisions.largest, used.n)
             decisions.short += 0 if n is None else int((pool.sizes < n).sum())
             scored = True if pool.scored is None else pool.scored  # the others do not count as missing
-            decisions.any_score |= pool.scores is not None and not bool((np.isnan(pool.scores) & scored).all())
+            if not decisions.any_score and pool.scores is not None:
+                decisions.any_score = not bool((np.isnan(pool.scores) & scored).all())
             if pool.parts is not None:
                 has_values: list[bool] = np.any(~np.isnan(pool.parts), axis=0).tolist()
                 decisions.used_scores = (decisions.used_scores or set()) | set(compress(pool.origin.parts, has_values))

@@ -34,9 +34,12 @@ def clipped_logit(p: Floats, clip: float = CLIP) -> NDArray[np.float64]:
     >>> clipped_logit(np.array([0.0, 0.5, 1.0])).round(3)
     array([-6.236,  0.   ,  6.236])
     """
-    inside = np.clip(np.asarray(p, np.float64), clip, 1 - clip)
-    inside /= 1 - inside
-    return np.log(inside, out=inside)
+    from steelyard.voting import kernels
+
+    scores = np.ascontiguousarray(p, np.float64)
+    odds = np.empty(scores.shape)
+    kernels.clipped_odds(scores.ravel(), clip, 1 - clip, odds.ravel())
+    return np.log(odds, out=odds)
 
 
 def check_clip(clip: float) -> None:

@@ -121,6 +121,19 @@ def answer_totals(pool: Pool, weights: ArrayLike) -> tuple[NDArray[np.float64], 
     return total, votes
 
 
+def quantize_known(z: NDArray[np.float64], missing: float) -> NDArray[np.float64]:
+    """Round to multiples of 2^-36 like `quantize`, with `missing` in place of NaN.
+
+    >>> quantize_known(np.array([0.5, np.nan]), 0.25).tolist()
+    [0.5, 0.25]
+    """
+    from steelyard.voting import kernels
+
+    rounded = np.empty(len(z))
+    kernels.fill_evidence(np.ascontiguousarray(z), float(missing), rounded)
+    return rounded
+
+
 def quantize(z: ArrayLike) -> NDArray[np.float64]:
     """Round to a multiple of 2^-36.
 

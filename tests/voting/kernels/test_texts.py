@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from steelyard.answers.reader import _INTEGER, _without_integers
 from steelyard.foundation.text_views import views_of
 from steelyard.tables.row_order import _run_starts
-from steelyard.voting.kernels.texts import INLINE, find_integers, run_starts
+from steelyard.voting.kernels.codes import code_keys
+from steelyard.voting.kernels.texts import INLINE, code_texts, find_integers, run_starts
+from steelyard.voting.pools.arrays import SECRETS
 
 LONG = "a text of more than twelve bytes"
 RUNS = st.lists(st.sampled_from(["", "a", "b", "abcdefghijkl", "abcdefghijkm", LONG, LONG + "!"]), max_size=30)
@@ -51,7 +53,7 @@ def test_what_is_left_without_integers_does_not_depend_on_views(texts: list[str 
 @given(texts=RUNS)
 def test_runs_begin_where_texts_change(source: bool, texts: list[str]) -> None:
     views, starts = views_of(pl.Series(texts, dtype=pl.String)), np.empty(len(texts), np.int64)
-    count = loop(run_starts, source)(views, starts)
+    count = loop(run_starts, source)(views, np.empty(0, np.int64), starts)
     expected = [i for i in range(len(texts)) if i == 0 or texts[i] != texts[i - 1]]
     if count < 0:
         assert any(len(text) > INLINE for text in texts)
@@ -73,3 +75,44 @@ def test_long_texts_at_the_same_place_of_different_chunks_differ(parts: list[lis
     numbers = [i for part in parts for i in part]
     expected = [i for i in range(len(numbers)) if i == 0 or numbers[i] != numbers[i - 1]]
     assert _run_starts(pl.concat(chunks, rechunk=False)).tolist() == expected
+
+
+@both
+@given(
+    samples=st.lists(st.integers(-3, 3), min_size=1, max_size=12), texts=st.lists(st.sampled_from("ab"), max_size=12)
+)
+def test_runs_are_only_found_where_the_samples_of_each_rise(source: bool, samples: list[int], texts: list[str]) -> None:
+    size = min(len(samples), len(texts))
+    views, starts = views_of(pl.Series(texts[:size], dtype=pl.String)), np.empty(size, np.int64)
+    count = loop(run_starts, source)(views, np.array(samples[:size], np.int64), starts)
+    rising = all(texts[i] != texts[i - 1] or samples[i] > samples[i - 1] for i in range(1, size))
+    assert count == (sum(i == 0 or texts[i] != texts[i - 1] for i in range(size)) if rising else -1)
+
+
+@both
+@given(
+    questions=st.lists(
+        st.lists(st.sampled_from(["", "a", "b", "ab", "abcdefghijkl", "abcdefghijkm", None]), max_size=9)
+    ),
+    long=st.integers(-1, 9),
+)
+def test_texts_are_numbered_like_keys(source: bool, questions: list[list[str | None]], long: int) -> None:
+    texts = [text for question in questions for text in question]
+    if 0 <= long < len(texts):
+        texts[long] = LONG
+    column = pl.Series("answer", texts, dtype=pl.String)
+    starts = np.cumsum([0] + [len(question) for question in questions])
+    readable = column.is_not_null().to_numpy()
+
+    def numbered(function: Any, *keys: Any) -> tuple[int, list[int], list[int], list[int]]:
+        code, rows = np.empty(len(texts), np.int32), np.empty(len(texts), np.int64)
+        width = np.empty(len(questions), np.int64)
+        count = function(starts, keys[0], readable, *keys[1:], np.empty(64, np.int64), code, rows, width)
+        return count, code.tolist(), rows[: max(count, 0)].tolist(), width.tolist()
+
+    with np.errstate(over="ignore"):
+        found = numbered(loop(code_texts, source), views_of(column), SECRETS)
+    if LONG in texts:
+        assert found[0] == -1
+    else:
+        assert found == numbered(code_keys, column.hash().to_numpy())

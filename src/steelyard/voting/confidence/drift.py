@@ -17,7 +17,9 @@ from steelyard.voting.score_weights import clipped_logit
 
 MOST_REFERENCES = 400  # questions remembered in a plan
 DEALS = 999
+AT_ONCE = 111  # deals
 RARE = 0.01
+NOT_RARE = 10  # deals as far apart, whatever the others: p is above RARE
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,11 @@ def reference_scores(pool: Pool) -> NDArray[np.float64]:
     return np.sort(np.random.default_rng(0).permutation(question_means(pool))[:MOST_REFERENCES])
 
 
-def score_drift(reference: ArrayLike, current: ArrayLike, seed: int = 0) -> Drift | None:
-    """Compare the evidence of questions with what was remembered; None where either says nothing."""
+def score_drift(reference: ArrayLike, current: ArrayLike, seed: int = 0, enough: int = DEALS) -> Drift | None:
+    """Compare the evidence of questions with what was remembered; None where either says nothing.
+
+    It stops when `enough` deals are as far apart. With NOT_RARE it warns as with all of them, but p is less precise.
+    """
     rng = np.random.default_rng(seed)
     reference, current = np.asarray(reference, np.float64), np.asarray(current, np.float64)
     current = rng.permutation(current)[:MOST_REFERENCES]
@@ -78,8 +83,13 @@ def score_drift(reference: ArrayLike, current: ArrayLike, seed: int = 0) -> Drif
     new[np.searchsorted(both, rising) + repeats] = True
     last = np.append(both[1:] != both[:-1], True)
     actual = _gap(new[None], last)[0]
-    dealt = _gap(np.stack([rng.permutation(new) for _ in range(DEALS)]), last)
-    p = float((1 + (dealt >= actual - 1e-12).sum()) / (1 + DEALS))
+    deals = as_far = 0
+    while deals < DEALS and as_far < enough:
+        size = min(DEALS - deals, AT_ONCE)
+        dealt = _gap(np.stack([rng.permutation(new) for _ in range(size)]), last)
+        as_far += int((dealt >= actual - 1e-12).sum())
+        deals += size
+    p = float((1 + as_far) / (1 + deals))
     middles = (float(1 / (1 + np.exp(-np.median(x)))) for x in (reference, current))
     return Drift(float(actual), p, *middles)
 

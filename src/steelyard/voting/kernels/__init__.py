@@ -9,6 +9,8 @@ from steelyard.voting.kernels.codes import code_keys as code_keys
 from steelyard.voting.kernels.codes import distinct as distinct
 from steelyard.voting.kernels.compilation import compiled as compiled
 from steelyard.voting.kernels.compilation import read_only as read_only
+from steelyard.voting.kernels.evidence import clipped_odds as clipped_odds
+from steelyard.voting.kernels.evidence import fill_evidence as fill_evidence
 from steelyard.voting.kernels.flat_lines import flat_rows as flat_rows
 from steelyard.voting.kernels.likelihoods import committee_likelihood as committee_likelihood
 from steelyard.voting.kernels.likelihoods import log_likelihood as log_likelihood
@@ -29,6 +31,7 @@ from steelyard.voting.kernels.similar_votes import source_similarities as source
 from steelyard.voting.kernels.similar_votes import tally_similar as tally_similar
 from steelyard.voting.kernels.subset_chances import best_of as best_of
 from steelyard.voting.kernels.subset_chances import pass_at as pass_at
+from steelyard.voting.kernels.texts import code_texts as code_texts
 from steelyard.voting.kernels.texts import find_integers as find_integers
 from steelyard.voting.kernels.texts import run_starts as run_starts
 from steelyard.voting.kernels.totals import QUANTIZER as QUANTIZER

@@ -63,7 +63,7 @@ from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.scores import CLIP, expit
 from steelyard.voting.pools.verdicts import Verdicts
 from steelyard.voting.score_weights import check_clip, clipped_logit
-from steelyard.voting.tally import quantize
+from steelyard.voting.tally import quantize, quantize_known
 
 
 @dataclass(repr=False, eq=False)
@@ -166,7 +166,7 @@ class CalibratedVote(RiskControlled, Assessable):
 
     def _logits(self, p: Floats) -> NDArray[np.float64]:
         z = clipped_logit(p, self.clip)
-        return quantize(np.where(np.isnan(z), self.prior_, z))
+        return quantize_known(z, self.prior_)
 
     def _p_correct(self, verdicts: Verdicts) -> NDArray[np.float64] | None:
         if self.correctness_ is None:

@@ -26,7 +26,7 @@ from steelyard.voting.pools.arrays import Bools, Floats
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.pools.scores import CLIP, expit
 from steelyard.voting.score_weights import check_clip, clipped_logit
-from steelyard.voting.tally import quantize
+from steelyard.voting.tally import quantize, quantize_known
 
 CURVES = ("platt", "isotonic")
 NARROW, WIDE = SMALL, 1e9  # spreads of the evidence: of scores that are all the same it is what rounding leaves
@@ -75,7 +75,7 @@ class PlattVote(Guarded):
             probability = np.where(
                 np.isnan(x), np.nan, np.interp(p, self._fitted(self.scores_), self._fitted(self.shares_))
             )
-        return quantize(np.where(np.isnan(probability), self.prior_, probability))
+        return quantize_known(probability, self.prior_)
 
     def weigh(self, pool: Pool) -> NDArray[np.float64]:
         return self._guarded(self.probability(pool.known_scores) - self.threshold_)

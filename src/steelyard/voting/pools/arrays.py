@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from secrets import randbits
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+SECRETS = np.array([randbits(64) | 1, randbits(64) | 1], np.uint64)
 MOST_SOURCES = 1000  # sources; a plan names as many
 
 
@@ -58,13 +60,25 @@ def number_keys(starts: Ints, keys: NDArray[np.uint64], readable: Bools) -> tupl
     """Number each question's distinct keys: codes [R], the rows where each first appears, width [Q]."""
     from steelyard.voting import kernels
 
-    codes = np.empty(len(keys), np.int32)
-    rows = np.empty(len(keys), np.int64)
-    width = np.empty(len(starts) - 1, np.int64)
-    longest = int(np.diff(starts).max(initial=1))
-    slots = np.empty(1 << longest.bit_length() + 1, np.int64)
+    slots, codes, rows, width = _numbering(starts)
     count = kernels.code_keys(starts, keys, readable, slots, codes, rows, width)
     return codes, rows[:count], width
+
+
+def number_texts(starts: Ints, views: NDArray[np.uint64], readable: Bools) -> tuple[Codes, Ints, Ints] | None:
+    """Number each question's distinct texts, like keys, by their views; None if one is longer than its view."""
+    from steelyard.voting import kernels
+
+    slots, codes, rows, width = _numbering(starts)
+    count = kernels.code_texts(starts, views, readable, SECRETS, slots, codes, rows, width)
+    return None if count < 0 else (codes, rows[:count], width)
+
+
+def _numbering(starts: Ints) -> tuple[Ints, Codes, Ints, Ints]:
+    """Arrays for numbering keys: slots to find them by, codes [R], rows [R] and width [Q]."""
+    longest, size = int(np.diff(starts).max(initial=1)), int(starts[-1])
+    slots = np.empty(1 << longest.bit_length() + 1, np.int64)
+    return slots, np.empty(size, np.int32), np.empty(size, np.int64), np.empty(len(starts) - 1, np.int64)
 
 
 def checked_labels(correct: NDArray[Any]) -> Bools:

@@ -193,7 +193,7 @@ class Verdicts:
 
         names, unreadable = pl.Series(self.pool.names, dtype=pl.String), self.code < 0
         if not unreadable.any():
-            return names.gather(self._index)
+            return names[self._index]
         return names.gather(pl.Series(self._index).set(pl.Series(unreadable), None))
 
     def __repr__(self) -> str:

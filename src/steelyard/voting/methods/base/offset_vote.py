@@ -24,7 +24,7 @@ from steelyard.voting.on_demand.bounds import AnswerBounds, within_range
 from steelyard.voting.pools.arrays import Floats
 from steelyard.voting.pools.pool import LabelledPool, Pool
 from steelyard.voting.score_weights import shifted
-from steelyard.voting.tally import quantize
+from steelyard.voting.tally import quantize, quantize_known
 
 RULES = ("bagged", "exact", "grid", "likelihood", "likelihood-slope")
 
@@ -98,7 +98,7 @@ class OffsetVote(Guarded):
 
     def _filled(self, p: Floats) -> NDArray[np.float64]:
         z = self.evidence(p)
-        return quantize(np.where(np.isnan(z), self.prior_, z))
+        return quantize_known(z, self.prior_)
 
     def check_settings(self) -> None:
         if self.rule not in RULES:
