@@ -7,7 +7,8 @@ loops (voting/kernels), and numba costs 130 MB and a second. The results are ide
 from __future__ import annotations
 
 import os
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from threading import Thread
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -24,6 +25,34 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):  # not on macOS
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def run_together(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Run tasks at the same time, the first in this thread, and return their results; an error of any is raised.
+
+    A pool of threads takes 0.3 ms longer to begin and to end (benchmarks/tally.py).
+
+    >>> run_together([lambda: 1, lambda: 2])
+    [1, 2]
+    """
+    results: dict[int, Result] = {}
+    errors: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            results[number] = tasks[number]()
+        except BaseException as error:  # noqa: BLE001 - raised by the thread that waits
+            errors.append(error)
+
+    others = [Thread(target=run, args=(number,)) for number in range(1, len(tasks))]
+    for thread in others:
+        thread.start()
+    run(0)
+    for thread in others:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return [results[number] for number in range(len(tasks))]
 
 
 class _Chosen:

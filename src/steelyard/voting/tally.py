@@ -13,12 +13,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steelyard.foundation.cores import usable_cores
+from steelyard.foundation.cores import run_together, usable_cores
 from steelyard.foundation.errors import SettingError
 from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.pool import Pool
@@ -50,14 +51,14 @@ def tally(
     if w.shape != pool.answer.shape:
         raise SettingError(f"weights have shape {w.shape}: give one for each of the {pool.n_responses} responses")
     size = pool.n_questions
-    code = np.full(size, -1, np.int32)
-    total, margin, positive = np.zeros(size), np.zeros(size), np.zeros(size)
-    votes, cast = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    code = np.empty(size, np.int32)  # the loops fill all of these
+    total, margin, positive = np.empty((3, size))
+    votes, cast = np.empty((2, size), np.int64)
     scores = pool.scores if pool.scores is not None and by_score else np.empty(0)
     read = (pool.starts, pool.width, pool.answer, kernels.read_only(w), kernels.read_only(scores))
     written = (code, total, margin, positive, votes, cast)
     if pool.similarity is not None:
-        support = np.zeros(size)
+        support = np.empty(size)
         blocks = (pool.similarity.begin, pool.similarity.values, spread, ALIKE)
         _need_finite(kernels.tally_similar(*read, *blocks, *written, support))
         return Verdicts(pool, *written, support=support)
@@ -65,19 +66,12 @@ def tally(
     def count(begin: int, end: int) -> bool:
         room = int(pool.width[begin:end].max(initial=1)) + 1
         counted = np.zeros(room, np.int64), np.zeros(room), np.zeros(room, np.int64), np.zeros(room)
-        return bool(kernels.tally(*read, int(begin), int(end), *counted, *written))
+        return bool(kernels.tally(*read, begin, end, *counted, *written))
 
     more = pool.n_responses // WORTH_A_THREAD
     workers = threads or (min(usable_cores(), 1 + more) if more else 1)
-    if workers == 1:
-        finite = count(0, size)
-    else:
-        cuts = np.linspace(0, size, workers + 1).astype(int)
-        with ThreadPoolExecutor(workers - 1) as executor:  # this thread counts the first block
-            others = executor.map(count, cuts[1:-1], cuts[2:])
-            finite = count(cuts[0], cuts[1])
-            finite = all(list(others)) and finite
-    _need_finite(finite)
+    cuts = pairwise(np.linspace(0, size, workers + 1).astype(int).tolist())
+    _need_finite(all(run_together([partial(count, begin, end) for begin, end in cuts])))
     return Verdicts(pool, *written)
 
 

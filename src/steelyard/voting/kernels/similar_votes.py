@@ -90,6 +90,7 @@ def tally_similar(  # type: ignore[no-untyped-def]
                     elif counts[a] > counts[best]:
                         best = a
         code[q], cast[q], votes[q], positive[q] = best, 0, 0, 0.0
+        total[q], margin[q], support[q] = 0.0, 0.0, 0.0
         rival = -np.inf
         for a in range(size):
             if counts[a] > 0:

@@ -95,7 +95,7 @@ def _with_floats(  # type: ignore[no-untyped-def]
     if largest < TINY or largest > HUGE:
         sum_again(first, last, answer, weights, quantum_for(largest), sums)
     best, second, plus, absolute, present, tied = -1, -np.inf, 0.0, 0.0, 0, False
-    cast[q] = 0
+    cast[q], votes[q], total[q], margin[q] = 0, 0, 0.0, 0.0
     for a in range(width[q]):
         if counts[a] > 0:
             present += 1
