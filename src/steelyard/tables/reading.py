@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from steelyard.answers.extract import AUTO
@@ -34,7 +35,6 @@ from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.file_checks import name_in_errors, reading
 from steelyard.tables.table_answers import TEXT_ROWS, evidence_of, settle_placeholders, text_expression
 from steelyard.tables.vote_warnings import single_responses
-from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
@@ -159,17 +159,18 @@ class PreparedTable:
         rows = in_order(self.frame, self.columns)
         if not len(rows.order.questions):
             raise TableError(f"{self.origin.file} is empty: it has no rows to read")
-        yield from pools(rows, self._origin(rows.order.starts), reader, progress, conflicts, self.sources)
+        single = float((np.diff(rows.order.starts) == 1).mean())
+        yield from pools(rows, self._origin(single), reader, progress, conflicts, self.sources)
 
     def _once(self, reader: AnswerReader, progress: Callable[[float], None] | None) -> Iterator[Pool]:
         """Read the pools of a table whose rows are in order."""
         return pools_in_one_pass(self.frame, self.columns, self._origin, reader, progress)
 
-    def _origin(self, starts: Ints | None) -> Origin:
-        """Return the origin of the pools, by where all questions begin if this is known."""
-        if starts is None:
+    def _origin(self, single: float | None) -> Origin:
+        """Return the origin of the pools; `single` is the share of questions with one response, where it is known."""
+        if single is None:
             return self.origin
-        return replace(self.origin, single=single_responses(self.schema, starts, str(self.origin.file)))
+        return replace(self.origin, single=single_responses(self.schema, single, str(self.origin.file)))
 
 
 def prepare(

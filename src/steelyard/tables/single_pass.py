@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from steelyard.answers.reader import AnswerReader
 from steelyard.tables import row_order
-from steelyard.voting.pools.arrays import Ints
+from steelyard.tables.pools_from_frames import SECRET
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
@@ -24,39 +25,38 @@ COLUMNS = {"question", "sample", "answer", "score"}
 def pools_in_one_pass(
     table: pl.LazyFrame,
     columns: Sequence[pl.Expr],
-    origin: Callable[[Ints | None], Origin],
+    origin: Callable[[float | None], Origin],
     reader: AnswerReader,
     progress: Callable[[float], None] | None,
 ) -> Iterator[Pool]:
     """Make a pool of the complete questions of every batch; ScatteredError if the rows prove not to be in order.
 
     A batch is only dealt with when the next one has shown whether its last question goes on. `origin` returns the
-    origin of a pool; of the last one by where all questions of the table begin.
+    origin of a pool; of the last one by the share of all questions that have one response.
     """
     names = sorted({name for column in columns for name in column.meta.root_names()})
     as_it_is = all(_changes_nothing(column, table.collect_schema()) for column in columns)
     total = table.select(pl.len()).collect().item()
-    heads: list[pl.Series] = []  # the questions of every pool
-    sizes: list[Ints] = []
-    unchecked: list[pl.Series] = []
+    hashes = [np.empty(0, np.uint64)]  # of all questions
+    single = 0  # questions with one response
     rest: list[pl.Series] = []  # the answers and scores of rows that are in no pool yet,
     rows, begins, questions = 0, np.empty(0, np.int64), pl.Series("question", [], pl.String)  # and their questions
     read = begun = sample = 0  # rows, questions, and the last sample number
 
-    def complete(end: int, origin: Origin) -> Iterator[Pool]:
+    def pool_before(end: int, origin: Origin) -> Iterator[Pool]:
         """Make a pool of all rows before `end`, where a question begins."""
         offsets = np.append(begins[begins < end], end)
         if end:
-            heads.append(questions.head(len(offsets) - 1))
-            sizes.append(np.diff(offsets))
-            frame = pl.DataFrame([column.head(end).rechunk() for column in rest])
-            yield row_order.counted_pool(frame, heads[-1], offsets, origin, reader, LabelConflicts())
+            complete = questions.head(len(offsets) - 1)
+            rest[:] = [column.rechunk() for column in rest]  # what was read need not be held until the next batch
+            frame = pl.DataFrame([column.head(end) for column in rest])
+            yield row_order.counted_pool(frame, complete, offsets, origin, reader, LabelConflicts())
         if progress and read:
             progress(min(1.0, read / total))
 
     for batch in row_order.batches(table.select(names)):
         frame = batch if as_it_is else batch.select(columns)
-        found, runs = row_order.checked_runs(frame, unchecked)
+        found, runs = row_order.checked_runs(frame, [])
         goes_on = rows > 0 and questions[-1] == runs[0]
         begun += len(runs) - int(goes_on)
         if row_order.MANY_RUNS * (begun - 1) > read + frame.height:  # all may come back, such as sample by sample
@@ -66,9 +66,11 @@ def pools_in_one_pass(
                 raise row_order.ScatteredError
             sample = frame["sample"][-1]
         end = int(begins[-1]) if goes_on else rows
-        yield from complete(end, origin(None))
+        single += int(np.count_nonzero(np.diff(np.append(begins[begins < end], end)) == 1))
+        yield from pool_before(end, origin(None))
         read += frame.height
         kept, new = rows - end, int(goes_on)
+        hashes.append(runs.slice(new).hash(SECRET).to_numpy())
         begins = np.concatenate((begins[begins >= end] - end, found[new:] + kept))
         questions = pl.concat((questions.tail(new), runs.slice(new)))
         added = [frame[name] for name in frame.columns if name not in row_order.KEYS]
@@ -76,9 +78,16 @@ def pools_in_one_pass(
         rows = kept + frame.height
     if read != total or not read:
         raise row_order.partial_read()
-    lengths = np.concatenate([*sizes, np.diff(begins, append=rows)])
-    row_order.need_distinct(pl.concat((*heads, questions)))
-    yield from complete(rows, origin(np.concatenate(([0], np.cumsum(lengths)))))
+    single += int(np.count_nonzero(np.diff(begins, append=rows) == 1))
+    yield from pool_before(rows, origin(single / _count_distinct(hashes)))
+
+
+def _count_distinct(hashes: list[NDArray[np.uint64]]) -> int:
+    """Count the questions, of which no two may have the same hash: those would be read again, in any order."""
+    ordered = np.sort(np.concatenate(hashes))
+    if (ordered[1:] == ordered[:-1]).any():
+        raise row_order.ScatteredError
+    return len(ordered)
 
 
 def _changes_nothing(column: pl.Expr, schema: pl.Schema) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
 import polars as pl
 
 from steelyard.foundation.arguments import argument
@@ -14,7 +13,6 @@ from steelyard.tables.source_column import llm_column
 from steelyard.tables.writing import VERDICTS
 from steelyard.voting.methods.base.calibration_checks import listed
 from steelyard.voting.methods.base.method import Method
-from steelyard.voting.pools.arrays import Ints
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
 
@@ -96,9 +94,8 @@ def _warn(text: str) -> None:
     warnings.warn(text, SteelyardWarning, stacklevel=4)
 
 
-def single_responses(schema: pl.Schema, starts: Ints, name: str) -> str:
-    """Return what is wrong with a table with one response per question; empty if it has several."""
-    single = float((np.diff(starts) == 1).mean())
+def single_responses(schema: pl.Schema, single: float, name: str) -> str:
+    """Return what is wrong with a table where this share of the questions has one response; empty if it is small."""
     questions_only = not (OF_RESPONSES & set(schema) or score_columns(schema) or llm_column(schema))
     if single < (MOSTLY if questions_only else 1.0):
         return ""

@@ -52,8 +52,8 @@ def tally(
         raise SettingError(f"weights have shape {w.shape}: give one for each of the {pool.n_responses} responses")
     size = pool.n_questions
     code = np.empty(size, np.int32)  # the loops fill all of these
-    total, margin, positive = np.empty((3, size))
-    votes, cast = np.empty((2, size), np.int64)
+    total, margin, positive = np.empty(size), np.empty(size), np.empty(size)
+    votes, cast = np.empty(size, np.int64), np.empty(size, np.int64)
     scores = pool.scores if pool.scores is not None and by_score else np.empty(0)
     read = (pool.starts, pool.width, pool.answer, kernels.read_only(w), kernels.read_only(scores))
     written = (code, total, margin, positive, votes, cast)
