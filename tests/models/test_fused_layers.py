@@ -41,10 +41,9 @@ def flash_attn_varlen_func(
     out = torch.empty_like(query)
     for (first, last), (begin, end) in spans:
         shown = torch.ones(last - first, end - begin, dtype=torch.bool).tril(end - begin - last + first)
-        parts = query[first:last], key[begin:end], value[begin:end]
-        out[first:last] = scaled_dot_product_attention(
-            *(part.transpose(0, 1) for part in parts), attn_mask=shown, scale=softmax_scale, enable_gqa=True
-        ).transpose(0, 1)
+        q, k, v = (part.transpose(0, 1) for part in (query[first:last], key[begin:end], value[begin:end]))
+        attended = scaled_dot_product_attention(q, k, v, attn_mask=shown, scale=softmax_scale, enable_gqa=True)
+        out[first:last] = attended.transpose(0, 1)
     return out, None
 
 
