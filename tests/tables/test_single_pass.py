@@ -142,3 +142,35 @@ def test_a_question_of_many_batches_is_in_one_pool(monkeypatch: pytest.MonkeyPat
     assert passes(monkeypatch, table, batch=8) == passes(monkeypatch, table, batch=33) == 1
     monkeypatch.setattr(row_order, "BATCH", 8)
     assert sy.vote(table, method="vanilla")["responses"].to_list() == [100, 100, 100]
+
+
+def test_an_exception_that_is_not_about_the_table_ends_the_vote() -> None:
+    def stop(_fraction: float) -> None:
+        raise ZeroDivisionError("stop")
+
+    with pytest.raises(ZeroDivisionError, match="stop"):
+        sy.vote(TABLE, method="vanilla", progress=stop)
+
+
+def test_progress_that_refuses_the_table_is_heard() -> None:
+    def refuse(_fraction: float) -> None:
+        raise sy.TableError("enough")
+
+    with pytest.raises(sy.TableError, match="enough"):
+        sy.vote(TABLE, method="vanilla", progress=refuse)
+
+
+def test_a_method_that_warns_in_every_batch_warns_once_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = sy.simulate(60, 10, seed=1).drop("correct").with_columns(answer=pl.lit("A"), other=pl.lit("B"))
+    frame = frame.with_columns(answer=pl.when(pl.col("sample") % 3 == 0).then("other").otherwise("answer")).drop(
+        "other"
+    )
+    voter = sy.ConsensusVote(rule="dawid-skene").fit(sy.read(frame, need_score=False, answers="choice"))
+    monkeypatch.setattr(row_order, "BATCH", 100)
+    new = frame.with_columns(answer=pl.when(pl.col("sample") == 3).then(pl.lit("D")).otherwise("answer"))
+    back = pl.concat((new, new.head(1).with_columns(sample=pl.lit(99, new.schema["sample"]))))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sy.vote(back, voter)
+    rejected = [int(str(item.message).split()[0]) for item in caught if "cannot win" in str(item.message)]
+    assert sum(rejected) == new.filter(pl.col("sample") == 3).height

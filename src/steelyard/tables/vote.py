@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress
@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from steelyard.answers.extract import AUTO
 from steelyard.answers.reader import AnswerReader
 from steelyard.foundation.arguments import argument
-from steelyard.foundation.errors import ColumnError, PlanError, SettingError, SteelyardWarning
+from steelyard.foundation.errors import ColumnError, PlanError, SettingError, SteelyardError, SteelyardWarning
 from steelyard.tables import pools_of
 from steelyard.tables.answer_set_column import check_sample_count, with_answer_sets
 from steelyard.tables.plan_reading import answers_of_plan, check_plan_or_method, rename_of_plan
 from steelyard.tables.pools_from_frames import join
 from steelyard.tables.reading import prepare
+from steelyard.tables.row_order import ScatteredError
 from steelyard.tables.score_columns import NoStepsError, same_scores
 from steelyard.tables.source_column import source_of_run
 from steelyard.tables.sources.file_checks import name_in_errors
@@ -181,7 +182,7 @@ def voter_of(plan: object, method: object) -> Method:
         return plan
     if not isinstance(plan, str | Path):
         raise SettingError(f"{plan!r:.80} is not a plan: pass the path of one, or a fitted method")
-    if not Path(plan).exists() and str(plan) in method_names():
+    if str(plan) in method_names() and not Path(plan).exists():
         unfitted(str(plan))  # raises with the fix for a method that learns
         raise PlanError(f'no such plan: {plan}; to vote with that method, use method="{plan}" (--method {plan})')
     return load(plan)
@@ -321,10 +322,13 @@ def _decide_batches(
     with name_in_errors(table), closing(answers):
         prepared = prepare(table, answers, **options)
         decided = partial(_decided, voter, n, answer_sets)
-        if prepared.is_plain() and voter.made_by() is None:
-            with suppress(Exception):  # whatever it is, the reading in any order deals with it, or raises it
-                reader = answers.copy()
+        if prepared.is_plain() and voter.made_by() is None and not voter.weighs_sources:  # these warn batch by batch
+            reader = answers.copy()
+            try:
                 decisions = decided(prepared.pools(reader, progress, once=True))
+            except (ScatteredError, SteelyardError):  # reading in any order deals with it, or raises it
+                del reader
+            else:
                 vars(answers).update(vars(reader))
                 return decisions
         return decided(prepared.pools(answers, progress))
@@ -337,8 +341,8 @@ def _rising(progress: Callable[[float], None]) -> Callable[[float], None]:
     def report(fraction: float) -> None:
         nonlocal highest
         if fraction > highest:
-            highest = fraction
             progress(fraction)
+            highest = fraction
 
     return report
 
