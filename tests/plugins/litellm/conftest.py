@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}  # before it is imported
@@ -16,6 +18,15 @@ from tests.upstreams import FaultUpstream
 
 KEY = "sk-canary-of-litellm-51"
 Complete = Callable[..., Any]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def closed_loops() -> Iterator[None]:
+    """Close a loop that LiteLLM leaves: its worker for logging waits in one, and forgets it for the next."""
+    yield
+    for loop in [item for item in gc.get_objects() if isinstance(item, asyncio.AbstractEventLoop)]:
+        if not loop.is_running():
+            loop.close()
 
 
 @pytest.fixture(autouse=True)
