@@ -21,7 +21,7 @@ from steelyard.tables.columns import CUT, LAST
 from steelyard.tables.computed.token_scores import TOKEN_LISTS
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.scattered_rows import BATCH, group_questions
-from steelyard.voting.pools.arrays import Bools, Ints, number_texts
+from steelyard.voting.pools.arrays import Bools, Ints
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
@@ -89,7 +89,8 @@ def order_of(table: pl.LazyFrame, keys: Sequence[pl.Expr]) -> Order:
     questions = pl.concat(heads)
     starts = np.concatenate(([0], np.cumsum(np.concatenate((np.empty(0, np.int64), *lengths)))))
     _check_length(table, starts)
-    need_distinct(questions)
+    if questions.n_unique() < len(questions):
+        raise ScatteredError
     return Order(questions, starts)
 
 
@@ -98,14 +99,6 @@ def batches(table: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     for batch in table.collect_batches(chunk_size=BATCH, maintain_order=True):
         if batch.height:
             yield batch
-
-
-def need_distinct(questions: pl.Series) -> None:
-    """Refuse questions of which two are equal; short ones are compared by their views, which is quicker."""
-    views = None if questions.null_count() else views_of(questions)
-    coded = None if views is None else number_texts(np.array([0, len(views)]), views, np.ones(len(views), bool))
-    if (questions.n_unique() if coded is None else len(coded[1])) < len(questions):
-        raise ScatteredError
 
 
 def checked_runs(frame: pl.DataFrame, unchecked: list[pl.Series]) -> tuple[Ints, pl.Series]:
