@@ -7,6 +7,8 @@ from contextlib import suppress
 from signal import SIG_IGN, SIGINT, signal
 from threading import Event, Timer
 
+from steelyard.foundation.lazy_names import quick_import
+
 AGAIN = 0.05  # seconds
 LOST = Event()  # an interrupt came where it could not be raised
 
@@ -18,9 +20,7 @@ def main() -> None:
         sys.exit(2)
     sys.unraisablehook = _sent_again
     try:
-        from steelyard.cli import main as run
-
-        run()
+        quick_import("steelyard.cli").main()
     except KeyboardInterrupt:
         _stopped()
     except Exception:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
 from types import NoneType
@@ -18,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from steelyard.cli.config_safety import check_servers
 from steelyard.cli.console import aside
 from steelyard.foundation.errors import SettingError
+from steelyard.foundation.lazy_names import quick_import
 from steelyard.foundation.masking import has_secret, mask_addresses
 
 PANELS = {
@@ -77,7 +77,7 @@ PANEL_OF = {option: panel for panel, names in OPTION_PANELS.items() for option i
 @cache
 def load(name: str) -> Any:
     """The command of a verb, with its arguments and options."""
-    module = import_module(f"steelyard.cli.{name.replace('-', '_')}{'_' if iskeyword(name) else ''}")
+    module = quick_import(f"steelyard.cli.{name.replace('-', '_')}{'_' if iskeyword(name) else ''}")
     app = typer.Typer(add_completion=False)
     app.command(name, cls=Verb, epilog=module.EXAMPLE)(module.run)
     command = typer.main.get_command(app)

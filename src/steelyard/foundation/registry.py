@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable, Collection
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import iter_modules
@@ -23,6 +22,7 @@ from types import ModuleType
 from typing import Generic, TypeVar
 
 from steelyard.foundation.errors import SettingError, SteelyardWarning, did_you_mean
+from steelyard.foundation.lazy_names import quick_import
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Registry(Generic[T]):
 
     def _get(self, name: str) -> T:
         if name in self.built_in:
-            return self.pick(import_module(f"{self.package}.{name.replace('-', '_')}"))
+            return self.pick(quick_import(f"{self.package}.{name.replace('-', '_')}"))
         if name not in self.installed:
             raise SettingError(f"unknown {self.noun} {name!r}: {did_you_mean(name, self.names)}")
         return self._load(name, self.installed[name])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
 from steelyard.voting import kernels
+from steelyard.voting.kernels import json_line_shapes as lines
 from steelyard.voting.kernels import row_numbers
 from tests.tables.test_json_shapes import HOSTILE, PLAIN
 
-lines = import_module("steelyard.voting.kernels.line_shapes")  # the name is that of its loop too
 SECRET = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -177,7 +177,7 @@ def _fill(
 def number_features(
     similarity: FeatureSimilarity, texts: Sequence[str], starts: NDArray[np.int64], prompts: Sequence[str | None] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Number the features of each question for `overlaps` in voting/kernels/overlaps.py: its first four arguments."""
+    """Number the features of each question for `kernels.overlaps`: its first four arguments."""
     from steelyard.voting.kernels import read_only
 
     sizes, width, numbers = [0], [], [np.zeros(0, np.int32)]
@@ -199,7 +199,7 @@ def number_features(
 
 def checked_matrix(name: str, matrix: NDArray[np.float32], n: int) -> NDArray[np.float32]:
     """Check and round a matrix, which may come from another package."""
-    from steelyard.voting.kernels.overlaps import STEPS
+    from steelyard.voting.kernels.feature_overlaps import STEPS
 
     values = np.asarray(matrix, np.float64)
     if values.shape != (n, n):

@@ -42,8 +42,8 @@ class SimilarTexts:
             return self._values[np.ix_(index, index)]
 
     def _compared(self, text: str, similarity: FeatureSimilarity) -> int:
-        """The index of a text; a new one is compared with all others, rounded as in voting/kernels/overlaps.py."""
-        from steelyard.voting.kernels.overlaps import STEPS
+        """The index of a text; a new one is compared with all others, rounded like `kernels.overlaps`."""
+        from steelyard.voting.kernels.feature_overlaps import STEPS
 
         if text in self._index:
             return self._index[text]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steelyard.sampling.verifiers.tournament import Pair, is_tie
-from steelyard.voting.kernels.overlaps import STEPS
+from steelyard.voting.kernels.feature_overlaps import STEPS
 
 DIGITS = 6  # of a probability
 ALIKE = 0.5  # responses with at least this similarity are alike

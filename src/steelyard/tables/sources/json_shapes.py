@@ -30,7 +30,7 @@ class Shapes(NamedTuple):
 def shapes_of(path: Path, longest: int) -> Shapes | None:
     """Return the shapes of a file; None if it has too many, a line longer than `longest`, or a doubtful value."""
     from steelyard.voting import kernels
-    from steelyard.voting.kernels.line_shapes import DEEPEST
+    from steelyard.voting.kernels.json_line_shapes import DEEPEST
 
     known, examples, lines, rest = np.zeros(MOST_SHAPES, np.uint64), list[bytes](), 0, b""
     with path.open("rb") as file:
