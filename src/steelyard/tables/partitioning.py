@@ -27,11 +27,10 @@ from steelyard.runs.manifest import sha256_of
 from steelyard.runs.parts import Parts, check_parts, claimed, part_name
 from steelyard.tables.columns import check_columns
 from steelyard.tables.responses import UncheckedResponses, open_unchecked, report_layout
-from steelyard.tables.row_order import partial_read
 from steelyard.tables.scattered_rows import BATCH
 from steelyard.tables.several_files import FILE as NUMBER
 from steelyard.tables.several_files import merge_files
-from steelyard.tables.sources.file_checks import name_in_errors, reading
+from steelyard.tables.sources.file_checks import name_in_errors, partial_read, reading
 from steelyard.tables.spreading import Spread, rows_of_part
 from steelyard.tables.writing import putting
 

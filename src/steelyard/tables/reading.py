@@ -33,6 +33,7 @@ from steelyard.tables.single_pass import COLUMNS, pools_in_one_pass
 from steelyard.tables.source_column import llm_column, source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.file_checks import name_in_errors, reading
+from steelyard.tables.sources.parquet_slices import parquet_file
 from steelyard.tables.table_answers import TEXT_ROWS, evidence_of, settle_placeholders, text_expression
 from steelyard.tables.vote_warnings import single_responses
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
@@ -164,7 +165,7 @@ class PreparedTable:
 
     def _once(self, reader: AnswerReader, progress: Callable[[float], None] | None) -> Iterator[Pool]:
         """Read the pools of a table whose rows are in order."""
-        return pools_in_one_pass(self.frame, self.columns, self._origin, reader, progress)
+        return pools_in_one_pass(self.frame, self.columns, self._origin, reader, progress, parquet_file(self.table))
 
     def _origin(self, single: float | None) -> Origin:
         """Return the origin of the pools; `single` is the share of questions with one response, where it is known."""

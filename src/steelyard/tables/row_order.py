@@ -21,6 +21,7 @@ from steelyard.tables.columns import CUT, LAST
 from steelyard.tables.computed.token_scores import TOKEN_LISTS
 from steelyard.tables.pools_from_frames import pool_from_frame
 from steelyard.tables.scattered_rows import BATCH, group_questions
+from steelyard.tables.sources.file_checks import partial_read
 from steelyard.voting.pools.arrays import Bools, Ints
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
@@ -158,11 +159,6 @@ def _check_length(table: pl.LazyFrame, starts: Ints) -> None:
     """Refuse a table of which only a part was read: a damaged file may end early without an error."""
     if starts[-1] != table.select(pl.len()).collect().item():
         raise partial_read()
-
-
-def partial_read() -> TableError:
-    """Return the error for a table that yields fewer or other rows than before."""
-    return TableError("the table was only read in part: reading was interrupted, or the table changed; run it again")
 
 
 def _check(frame: pl.DataFrame, questions: pl.Series, length: Ints) -> None:

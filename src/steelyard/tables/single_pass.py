@@ -7,6 +7,7 @@ out after some of them were made. The pools are those of row_order.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from steelyard.answers.reader import AnswerReader
 from steelyard.tables import row_order
 from steelyard.tables.pools_from_frames import SECRET
+from steelyard.tables.sources.file_checks import partial_read
+from steelyard.tables.sources.parquet_slices import can_seek, slices
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
@@ -28,11 +31,13 @@ def pools_in_one_pass(
     origin: Callable[[float | None], Origin],
     reader: AnswerReader,
     progress: Callable[[float], None] | None,
+    file: Path | None = None,
 ) -> Iterator[Pool]:
     """Make a pool of the complete questions of every batch; ScatteredError if the rows prove not to be in order.
 
     A batch is only dealt with when the next one has shown whether its last question goes on. `origin` returns the
-    origin of a pool; of the last one by the share of all questions that have one response.
+    origin of a pool; of the last one by the share of all questions that have one response. `file` is the Parquet file
+    that the table is, if any.
     """
     names = sorted({name for column in columns for name in column.meta.root_names()})
     as_it_is = all(_changes_nothing(column, table.collect_schema()) for column in columns)
@@ -54,7 +59,7 @@ def pools_in_one_pass(
         if progress and read:
             progress(min(1.0, read / total))
 
-    for batch in row_order.batches(table.select(names)):
+    for batch in _batches(table.select(names), file, total):
         frame = batch if as_it_is else batch.select(columns)
         found, runs = row_order.checked_runs(frame, [])
         goes_on = rows > 0 and questions[-1] == runs[0]
@@ -76,10 +81,17 @@ def pools_in_one_pass(
         added = [frame[name] for name in frame.columns if name not in row_order.KEYS]
         rest = [pl.concat((old.slice(end), more)) for old, more in zip(rest, added, strict=True)] if kept else added
         rows = kept + frame.height
-    if read != total or not read:
-        raise row_order.partial_read()
+    if read != total:
+        raise partial_read()
+    if not total:  # reading in any order says what is wrong
+        raise row_order.ScatteredError
     single += int(np.count_nonzero(np.diff(begins, append=rows) == 1))
     yield from pool_before(rows, origin(single / _count_distinct(hashes)))
+
+
+def _batches(table: pl.LazyFrame, file: Path | None, total: int) -> Iterator[pl.DataFrame]:
+    """Read a table in batches of rows, none of which is empty."""
+    return slices(table, file, total) if file is not None and can_seek(table) else row_order.batches(table)
 
 
 def _count_distinct(hashes: list[NDArray[np.uint64]]) -> int:

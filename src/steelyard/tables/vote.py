@@ -27,7 +27,7 @@ from steelyard.tables.reading import prepare
 from steelyard.tables.row_order import ScatteredError
 from steelyard.tables.score_columns import NoStepsError, same_scores
 from steelyard.tables.source_column import source_of_run
-from steelyard.tables.sources.file_checks import name_in_errors
+from steelyard.tables.sources.file_checks import PartialReadError, name_in_errors
 from steelyard.tables.vote_warnings import (
     check_several,
     note_few_questions,
@@ -326,6 +326,8 @@ def _decide_batches(
             reader = answers.copy()
             try:
                 decisions = decided(prepared.pools(reader, progress, once=True))
+            except PartialReadError:
+                raise
             except (ScatteredError, SteelyardError):  # reading in any order deals with it, or raises it
                 del reader
             else:

@@ -25,7 +25,9 @@ from steelyard.tables.sources.file_checks import DAMAGE, LONGEST_LINE
 KEY = "steelyard"
 SUFFIXES = (".parquet", ".jsonl", ".ndjson", ".csv", ".arrow")
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".parquet": lambda table, path: table.write_parquet(path, metadata={KEY: kind_of(table.columns)}),
+    ".parquet": lambda table, path: table.write_parquet(
+        path, compression_level=1, metadata={KEY: kind_of(table.columns)}
+    ),
     ".jsonl": pl.DataFrame.write_ndjson,
     ".ndjson": pl.DataFrame.write_ndjson,
     ".csv": pl.DataFrame.write_csv,

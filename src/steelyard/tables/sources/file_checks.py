@@ -100,3 +100,14 @@ def no_such_file(path: Path) -> str:
         if near:
             return f"no such file: {path}; did you mean {folder / near}?"
     return f"no such file: {path}; correct the path, which starts at {Path.cwd() if not path.is_absolute() else '/'}"
+
+
+class PartialReadError(TableError):
+    """A table yields fewer or other rows than before."""
+
+
+def partial_read() -> PartialReadError:
+    """Return the error for a table that yields fewer or other rows than before."""
+    return PartialReadError(
+        "the table was only read in part: reading was interrupted, or the table changed; run it again"
+    )
