@@ -23,8 +23,10 @@ TAIL = """
 "With a mask" is how `--local` worked before: every response in full, in batches by length. Its times exclude text
 preparation. Layers are compiled after a million tokens, which takes {compiling} with the
 kernels of `steelyard[hopper]`. At the peak of a matrix product, and with nothing else to do, the products alone would
-allow {limits} responses/s. Beyond that the products would need a smaller number format, which changes
-scores.
+allow {limits} responses/s.
+
+The limit is energy: {energy}. What a product needs per operation hardly depends on the kernel, so beyond that the
+products would need a smaller number format, which changes scores.
 
 Two bf16 runs differ by rounding noise, which random weights amplify. Packed scores are no further from float32 than
 masked ones:
@@ -53,6 +55,7 @@ def section(results: Mapping[str, Any]) -> str:
         for size in sizes
         for found, words in ((size[name], words) for name, words in PAIRS.items())
     ]
+    energy = "; ".join(_energy(size) for size in sizes)
     installed = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     head = HEAD.format(gpu=results["gpu"], installed=installed, tokens=tokens)
     return (
@@ -60,7 +63,7 @@ def section(results: Mapping[str, Any]) -> str:
         + "\n"
         + "\n".join(table)
         + "\n"
-        + TAIL.format(differences="\n".join(differences), compiling=compiling, limits=limits)
+        + TAIL.format(differences="\n".join(differences), compiling=compiling, limits=limits, energy=energy)
     )
 
 
@@ -84,6 +87,15 @@ def _lines(size: Mapping[str, Any]) -> list[str]:
     ]
     about = size["size"]
     return [f"| {about}: {what} | {got} | {goal} | {'yes' if met else '**no**'} |" for what, got, goal, met in rows]
+
+
+def _energy(size: Mapping[str, Any]) -> str:
+    """What a response takes of the energy that the GPU may use per second."""
+    product, limit = size["product_joules_per_response"], size["watts_at_most"]
+    return (
+        f"with {size['size']} the GPU uses {size['watts']:.0f} of at most {limit:.0f} W, {size['joules_per_response']:.2f} J "
+        f"per response, and the products alone take {product:.2f} J, which would allow {limit / product:.0f} responses/s"
+    )
 
 
 def with_sections(page: str) -> str:

@@ -8,6 +8,7 @@ weights.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import sys
 import tempfile
@@ -60,10 +61,12 @@ def measured(name: str, size: Size, folder: Path) -> dict[str, Any]:
     layers.left, layers.fuse = 0, True
     compiling, _ = timed(lambda: scores(local, items[:64]))
     torch.cuda.reset_peak_memory_stats()
+    begun = joules()
     (wall, after), (again, _) = timed(lambda: scores(local, items)), timed(lambda: scores(local, items))
+    energy = (joules() - begun) / 2
     memory = torch.cuda.max_memory_allocated() / 2**30
     busy = busy_share(lambda: scores(local, items))
-    peak = matmul_peak()
+    peak, per_joule = matmul_peak()
     if not layers.on or layers.trunk.config._attn_implementation != FUSED:
         raise RuntimeError("the layers could not be compiled, or not with the kernels of flash-attn-4")
 
@@ -80,6 +83,8 @@ def measured(name: str, size: Size, folder: Path) -> dict[str, Any]:
         "responses_per_s_not_fused": len(items) // 2 / unfused,
         "responses_per_s_with_mask": PART / slow, "tokens_per_s": read / best,
         "peak_tflops": peak / 1e12, "share_of_peak": read * size.products / best / peak,
+        "joules_per_response": energy / len(items), "watts": 2 * energy / (wall + again), "watts_at_most": power_limit(),
+        "product_joules_per_response": read * size.products / per_joule / len(items),
         "gpu_busy": busy, "memory_gib": memory,
         "packed_against_mask": difference(after[:PART], before),
         "packed_against_float32": difference(after[:EXACT], exact),
@@ -109,18 +114,43 @@ def scores(local: Local, items: list[Item]) -> list[Array]:
     return [np.asarray(each.steps) for each in done if isinstance(each, Scores)]
 
 
-def matmul_peak() -> float:
-    """Operations per second of a large product in bf16, on a warm GPU."""
+def matmul_peak() -> tuple[float, float]:
+    """Operations of a large product in bf16 per second, and per joule, on a warm GPU."""
     import torch
 
     a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    count = 2000  # some 3 s, as the energy is only known every 0.1 s
 
     def products() -> None:
-        for _ in range(100):
+        for _ in range(count):
             torch.mm(a, b)
 
     products()
-    return 2 * 8192**3 * 100 / timed(products)[0]
+    begun = joules()
+    seconds, _ = timed(products)
+    operations = 2.0 * 8192**3 * count
+    return operations / seconds, operations / (joules() - begun)
+
+
+def joules() -> float:
+    """The energy that the GPU has used since its driver was loaded."""
+    found = ctypes.c_ulonglong()
+    _ask_driver("nvmlDeviceGetTotalEnergyConsumption", found)
+    return found.value / 1000
+
+
+def power_limit() -> float:
+    """The watts above which the GPU lowers its clock."""
+    found = ctypes.c_uint()
+    _ask_driver("nvmlDeviceGetEnforcedPowerLimit", found)
+    return found.value / 1000
+
+
+def _ask_driver(name: str, found: Any) -> None:
+    driver, device = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.c_void_p()
+    codes = driver.nvmlInit_v2(), driver.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device))
+    if any((*codes, getattr(driver, name)(device, ctypes.byref(found)))):
+        raise RuntimeError(f"the driver does not answer {name}")
 
 
 def busy_share(task: Callable[[], object]) -> float:

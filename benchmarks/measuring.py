@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # every process would compile every module again
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import steelyard
-from steelyard.foundation.lazy_names import DECLARATION, quick_import
+from steelyard.foundation.lazy_names import DECLARATION, SHORT, SPINNING, quick_import
 
 SOURCE = Path(steelyard.__file__).parent
 STUBS = sorted(SOURCE.rglob("__init__.pyi"))
@@ -41,6 +42,18 @@ def test_the_collector_is_as_before_if_an_import_fails(was_on: bool, module: Pat
     with pytest.raises(RuntimeError, match="broken"):
         quick_import("loaded_quickly")
     assert gc.isenabled() is was_on
+
+
+@pytest.mark.parametrize("own", [None, "26"])
+def test_idle_threads_of_numpy_wait_shortly_unless_the_user_has_set_how_long(
+    own: str | None, module: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SPINNING, raising=False)
+    if own:
+        monkeypatch.setenv(SPINNING, own)
+    module.write_text(f"import os\nduring = os.environ.get({SPINNING!r})\n")
+    assert quick_import("loaded_quickly").during == (own or SHORT)
+    assert os.environ.get(SPINNING) == own
 
 
 @pytest.mark.parametrize("stub", STUBS, ids=lambda stub: str(stub.parent.relative_to(SOURCE)))
