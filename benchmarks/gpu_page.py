@@ -93,8 +93,9 @@ def _energy(size: Mapping[str, Any]) -> str:
     """What a response takes of the energy that the GPU may use per second."""
     product, limit = size["product_joules_per_response"], size["watts_at_most"]
     return (
-        f"with {size['size']} the GPU uses {size['watts']:.0f} of at most {limit:.0f} W, {size['joules_per_response']:.2f} J "
-        f"per response, and the products alone take {product:.2f} J, which would allow {limit / product:.0f} responses/s"
+        f"with {size['size']} the GPU draws {size['watts']:.0f} of at most {limit:.0f} W and uses "
+        f"{size['joules_per_response']:.2f} J per response, of which the products alone take {product:.2f} J; "
+        f"they would allow {limit / product:.0f} responses/s"
     )
 
 

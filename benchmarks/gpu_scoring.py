@@ -83,7 +83,8 @@ def measured(name: str, size: Size, folder: Path) -> dict[str, Any]:
         "responses_per_s_not_fused": len(items) // 2 / unfused,
         "responses_per_s_with_mask": PART / slow, "tokens_per_s": read / best,
         "peak_tflops": peak / 1e12, "share_of_peak": read * size.products / best / peak,
-        "joules_per_response": energy / len(items), "watts": 2 * energy / (wall + again), "watts_at_most": power_limit(),
+        "joules_per_response": energy / len(items),
+        "watts": 2 * energy / (wall + again), "watts_at_most": power_limit(),
         "product_joules_per_response": read * size.products / per_joule / len(items),
         "gpu_busy": busy, "memory_gib": memory,
         "packed_against_mask": difference(after[:PART], before),
@@ -125,7 +126,7 @@ def matmul_peak() -> tuple[float, float]:
         for _ in range(count):
             torch.mm(a, b)
 
-    products()
+    timed(products)
     begun = joules()
     seconds, _ = timed(products)
     operations = 2.0 * 8192**3 * count
