@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -37,7 +38,7 @@ SECTIONS = ("growth",)  # those that write a section of their own
 TITLE = "# Benchmarks"
 HEAD = """`make bench` makes the first table; each later section names its own command. Most figures are ratios of two
 things measured alternately in one run, because machines differ and are noisy: a ratio holds on other machines, the
-seconds in brackets do not.
+seconds in brackets do not. A figure that ends with the name of a processor was measured on a machine with that one.
 
 The limit of a tally is np.sum of the same arrays, which reads the same 12 bytes per response, a weight and an answer.
 What a tally does beyond that is an addition at the place of the answer, and the comparison of the answers of each
@@ -45,11 +46,14 @@ question."""
 MAIN = ("tally of 1e8 responses, one thread", "10 M rows of Parquet", "generate, 0 ms")  # rows in the summary
 
 
-def page(rows: list[Row], old: str) -> str:
-    where = (
+def this_machine() -> str:
+    return (
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"numpy {np.__version__}, numba {numba.__version__}, polars {pl.__version__}, Steelyard {sy.__version__}"
     )
+
+
+def page(rows: list[Row], old: str, where: str) -> str:
     table = ["| what | measured | goal | met |", "|---|---|---|---|"]
     table += [f"| {row.what} | {row.figure} | {row.goal} | {'yes' if row.met else '**no**'} |" for row in rows]
     return "\n\n".join((TITLE, in_short(rows, old), HEAD, f"Measured on: {where}.", "\n".join(table))) + "\n"
@@ -71,9 +75,11 @@ def in_short(rows: list[Row], old: str) -> str:
     )
 
 
-def replaced(stored: list[Row], rows: list[Row]) -> list[Row]:
-    """Stored rows with those that were measured again; new ones come last."""
-    new = {row.what: row for row in rows}
+def replaced(stored: list[Row], rows: list[Row], where: str) -> list[Row]:
+    """Stored rows with those that were measured again; new ones come last. `where` were the stored ones measured?"""
+    processor = platform.machine()
+    mark = "" if where.startswith(f"{processor},") else f", on {processor}"
+    new = {row.what: replace(row, figure=row.figure + mark) for row in rows}
     return [*(new.pop(row.what, row) for row in stored), *new.values()]
 
 
@@ -85,6 +91,11 @@ def _later(old: str) -> list[Row]:
 def _stored_rows(section: str) -> list[Row]:
     lines = re.findall(r"^\| (.+) \| (.+) \| (.+) \| (yes|\*\*no\*\*) \|$", section, re.MULTILINE)
     return [Row(what, figure, goal, met == "yes") for what, figure, goal, met in lines]
+
+
+def _measured_on(old: str) -> str:
+    found = re.search(r"^Measured on: (.+)\.$", old, re.MULTILINE)
+    return found[1] if found else this_machine()
 
 
 def _show(row: Row, before: str = "") -> None:
@@ -99,8 +110,11 @@ def main() -> int:
             _show(row)
             rows += [row] if part not in SECTIONS else []
     old = PAGE.read_text()
-    rows = rows if tuple(wanted) == PARTS else replaced(_stored_rows(re.split(r"\n## ", old)[0]), rows)
-    PAGE.write_text(with_head(old, page(rows, old)))  # the sections have commands of their own
+    where = this_machine()
+    if tuple(wanted) != PARTS:
+        where = _measured_on(old)
+        rows = replaced(_stored_rows(re.split(r"\n## ", old)[0]), rows, where)
+    PAGE.write_text(with_head(old, page(rows, old, where)))  # the sections have commands of their own
     for row in _later(old) if tuple(wanted) == PARTS else ():
         _show(row, "stored ")
     print(f"written to {PAGE.relative_to(Path.cwd())}")

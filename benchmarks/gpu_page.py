@@ -25,8 +25,13 @@ preparation. Layers are compiled after a million tokens, which takes {compiling}
 kernels of `steelyard[hopper]`. At the peak of a matrix product, and with nothing else to do, the products alone would
 allow {limits} responses/s.
 
-The limit is energy: {energy}. What a product needs per operation hardly depends on the kernel, so beyond that the
-products would need a smaller number format, which changes scores.
+The limit is energy, as both sizes draw nearly all the power that the GPU may draw. Products with less energy per
+operation would need a smaller number format, which changes scores. The last column is what the products would allow
+if nothing else took energy:
+
+| size | power | energy per response | of which products | responses/s by the products' energy |
+|---|---:|---:|---:|---:|
+{energy}
 
 Two bf16 runs differ by rounding noise, which random weights amplify. Packed scores are no further from float32 than
 masked ones:
@@ -55,7 +60,7 @@ def section(results: Mapping[str, Any]) -> str:
         for size in sizes
         for found, words in ((size[name], words) for name, words in PAIRS.items())
     ]
-    energy = "; ".join(_energy(size) for size in sizes)
+    energy = "\n".join(_energy(size) for size in sizes)
     installed = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     head = HEAD.format(gpu=results["gpu"], installed=installed, tokens=tokens)
     return (
@@ -90,13 +95,12 @@ def _lines(size: Mapping[str, Any]) -> list[str]:
 
 
 def _energy(size: Mapping[str, Any]) -> str:
-    """What a response takes of the energy that the GPU may use per second."""
-    product, limit = size["product_joules_per_response"], size["watts_at_most"]
-    return (
-        f"with {size['size']} the GPU draws {size['watts']:.0f} of at most {limit:.0f} W and uses "
-        f"{size['joules_per_response']:.2f} J per response, of which the products alone take {product:.2f} J; "
-        f"they would allow {limit / product:.0f} responses/s"
-    )
+    products, limit = size["product_joules_per_response"], size["watts_at_most"]
+    cells = (
+        size["size"], f"{size['watts']:.0f} of {limit:.0f} W", f"{size['joules_per_response']:.2f} J",
+        f"{products:.2f} J", f"{limit / products:.0f}",
+    )  # fmt: skip
+    return f"| {' | '.join(cells)} |"
 
 
 def with_sections(page: str) -> str:

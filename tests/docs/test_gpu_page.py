@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from benchmarks.__main__ import in_short
+from benchmarks.__main__ import in_short, replaced, this_machine
 from benchmarks.gpu_page import RESULTS, section, with_sections
 from benchmarks.measuring import Row
 from benchmarks.page_sections import PAGE, with_head, with_section
@@ -39,3 +39,13 @@ def test_the_summary_counts_the_goals_of_every_section() -> None:
     summary = in_short([Row("new", "1 s", "at most 2 s", True)], page)
     assert "2 of 3 goals are met" in summary
     assert "**Missed**: slow (3 ms, goal at most 2 ms)." in summary
+
+
+def test_a_figure_that_was_measured_on_another_processor_names_it() -> None:
+    stored = [Row("a", "1 s", "no goal", True), Row("b", "2 s", "no goal", True)]
+    new = [Row("b", "3 s", "no goal", True), Row("c", "4 s", "no goal", True)]
+    assert [row.figure for row in replaced(stored, new, this_machine())] == ["1 s", "3 s", "4 s"]
+    processor = this_machine().split(",")[0]
+    assert [row.figure for row in replaced(stored, new, "another, 2 cores")] == [
+        "1 s", f"3 s, on {processor}", f"4 s, on {processor}",
+    ]  # fmt: skip
