@@ -44,15 +44,17 @@ def test_the_collector_is_as_before_if_an_import_fails(was_on: bool, module: Pat
     assert gc.isenabled() is was_on
 
 
-@pytest.mark.parametrize("own", [None, "26"])
+@pytest.mark.parametrize(("own", "loaded"), [(None, False), ("26", False), (None, True)])
 def test_idle_threads_of_numpy_wait_shortly_unless_the_user_has_set_how_long(
-    own: str | None, module: Path, monkeypatch: pytest.MonkeyPatch
+    own: str | None, loaded: bool, module: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(SPINNING, raising=False)
     if own:
         monkeypatch.setenv(SPINNING, own)
+    if not loaded:
+        monkeypatch.delitem(sys.modules, "numpy")
     module.write_text(f"import os\nduring = os.environ.get({SPINNING!r})\n")
-    assert quick_import("loaded_quickly").during == (own or SHORT)
+    assert quick_import("loaded_quickly").during == (own if own or loaded else SHORT)
     assert os.environ.get(SPINNING) == own
 
 

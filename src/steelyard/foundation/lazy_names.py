@@ -41,11 +41,13 @@ def quick_import(name: str) -> ModuleType:
     imported counts as old afterwards, as if the collector had searched it. If numpy is imported, the idle threads of
     its linear algebra sleep after 0.4 ms instead of 30 ms, unless the user has set this.
     """
-    was_on, sets = gc.isenabled(), SPINNING not in os.environ
-    gc.disable()
-    if sets:
-        os.environ[SPINNING] = SHORT
+    if name in sys.modules:
+        return import_module(name)  # which waits if another thread is about it
+    was_on, sets = gc.isenabled(), "numpy" not in sys.modules and SPINNING not in os.environ
     try:
+        gc.disable()
+        if sets:
+            os.environ[SPINNING] = SHORT
         return import_module(name)
     finally:
         if sets:

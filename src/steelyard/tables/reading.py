@@ -33,7 +33,7 @@ from steelyard.tables.single_pass import COLUMNS, pools_in_one_pass
 from steelyard.tables.source_column import llm_column, source_code, source_names, source_of_run
 from steelyard.tables.sources.bundled_grid import grid_score
 from steelyard.tables.sources.file_checks import name_in_errors, reading
-from steelyard.tables.sources.parquet_slices import parquet_file
+from steelyard.tables.sources.parquet_slices import ParquetFile, parquet_file
 from steelyard.tables.table_answers import TEXT_ROWS, evidence_of, settle_placeholders, text_expression
 from steelyard.tables.vote_warnings import single_responses
 from steelyard.voting.pools.label_conflicts import MAJORITY, LabelConflicts
@@ -131,6 +131,7 @@ class PreparedTable:
     sources: tuple[str, ...]
     labels: str
     layout: str | None
+    file: ParquetFile | None
 
     def pools(
         self, reader: AnswerReader, progress: Callable[[float], None] | None = None, *, once: bool = False
@@ -165,7 +166,7 @@ class PreparedTable:
 
     def _once(self, reader: AnswerReader, progress: Callable[[float], None] | None) -> Iterator[Pool]:
         """Read the pools of a table whose rows are in order."""
-        return pools_in_one_pass(self.frame, self.columns, self._origin, reader, progress, parquet_file(self.table))
+        return pools_in_one_pass(self.frame, self.columns, self._origin, reader, progress, self.file)
 
     def _origin(self, single: float | None) -> Origin:
         """Return the origin of the pools; `single` is the share of questions with one response, where it is known."""
@@ -190,6 +191,7 @@ def prepare(
 ) -> PreparedTable:
     """Open and check a table, and choose what is read from it; the options are those of `pools_of`."""
     source = source or source_of_run(table)
+    file = parquet_file(table)
     with name_in_errors(table) as name, reading(name):
         frame = open_responses(table, layout, rename)
         schema = frame.collect_schema()
@@ -223,7 +225,7 @@ def prepare(
         token_count = token_expression(schema, tokens if isinstance(tokens, str) else None) if tokens else None
         frame, text_code = with_codes(frame, table) if texts else (frame, None)
         columns += [column for column in (token_count, text_code) if column is not None]
-        return PreparedTable(table, frame, schema, columns, chosen, origin, sources, labels or MAJORITY, layout)
+        return PreparedTable(table, frame, schema, columns, chosen, origin, sources, labels or MAJORITY, layout, file)
 
 
 def _without(schema: pl.Schema, *columns: object) -> pl.Schema:

@@ -7,7 +7,6 @@ out after some of them were made. The pools are those of row_order.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,7 @@ from steelyard.answers.reader import AnswerReader
 from steelyard.tables import row_order
 from steelyard.tables.pools_from_frames import SECRET
 from steelyard.tables.sources.file_checks import partial_read
-from steelyard.tables.sources.parquet_slices import can_seek, slices
+from steelyard.tables.sources.parquet_slices import ParquetFile, can_slice, slices
 from steelyard.voting.pools.label_conflicts import LabelConflicts
 from steelyard.voting.pools.origin import Origin
 from steelyard.voting.pools.pool import Pool
@@ -31,7 +30,7 @@ def pools_in_one_pass(
     origin: Callable[[float | None], Origin],
     reader: AnswerReader,
     progress: Callable[[float], None] | None,
-    file: Path | None = None,
+    file: ParquetFile | None = None,
 ) -> Iterator[Pool]:
     """Make a pool of the complete questions of every batch; ScatteredError if the rows prove not to be in order.
 
@@ -42,6 +41,8 @@ def pools_in_one_pass(
     names = sorted({name for column in columns for name in column.meta.root_names()})
     as_it_is = all(_changes_nothing(column, table.collect_schema()) for column in columns)
     total = table.select(pl.len()).collect().item()
+    if not total:  # reading in any order says what is wrong
+        raise row_order.ScatteredError
     hashes = [np.empty(0, np.uint64)]  # of all questions
     single = 0  # questions with one response
     rest: list[pl.Series] = []  # the answers and scores of rows that are in no pool yet,
@@ -83,15 +84,13 @@ def pools_in_one_pass(
         rows = kept + frame.height
     if read != total:
         raise partial_read()
-    if not total:  # reading in any order says what is wrong
-        raise row_order.ScatteredError
     single += int(np.count_nonzero(np.diff(begins, append=rows) == 1))
     yield from pool_before(rows, origin(single / _count_distinct(hashes)))
 
 
-def _batches(table: pl.LazyFrame, file: Path | None, total: int) -> Iterator[pl.DataFrame]:
+def _batches(table: pl.LazyFrame, file: ParquetFile | None, total: int) -> Iterator[pl.DataFrame]:
     """Read a table in batches of rows, none of which is empty."""
-    return slices(table, file, total) if file is not None and can_seek(table) else row_order.batches(table)
+    return slices(table, file, total) if file is not None and can_slice(table, total) else row_order.batches(table)
 
 
 def _count_distinct(hashes: list[NDArray[np.uint64]]) -> int:

@@ -1,63 +1,97 @@
 """One Parquet file in slices, the next of which is read during the work on the last.
 
-A stream of batches, which polars decodes far ahead of the vote, takes several times the memory.
+A stream of batches, which polars decodes far ahead of the vote, takes several times the memory. But where a file is
+one large row group, polars decodes this from its beginning for every slice: longer tables, of more slices, are streams.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from steelyard.tables.sources.file_checks import partial_read
 
 SUFFIXES = (".parquet", ".pq")
-ROWS = 100_000, 500_000  # of a slice: a twentieth of the table, but within these bounds
+SLICES = 20
+ROWS = 100_000, 1_000_000  # of a slice, at least and at most
+MOST = SLICES * ROWS[1]
 
 
-def parquet_file(source: Any) -> Path | None:
-    """Return the path of a source that is one local Parquet file."""
+class ParquetFile(NamedTuple):
+    """A local file, and what changes when it is written, replaced or removed."""
+
+    path: Path
+    version: tuple[int, ...]
+
+    def check(self) -> None:
+        """Raise TableError if the file has changed."""
+        try:
+            same = _version(self.path) == self.version
+        except OSError:
+            same = False
+        if not same:
+            raise partial_read()
+
+
+def parquet_file(source: Any) -> ParquetFile | None:
+    """Return a source that is one local Parquet file, as it is before it is opened; None if it is anything else."""
     if not isinstance(source, str | Path) or Path(source).suffix.lower() not in SUFFIXES:
         return None
-    return Path(source) if Path(source).is_file() else None
+    try:
+        path = Path(source).resolve()
+        return ParquetFile(path, _version(path)) if path.is_file() else None
+    except (OSError, RuntimeError, ValueError):  # no path, or a circle of links: opening it says so
+        return None
 
 
-def can_seek(table: pl.LazyFrame) -> bool:
-    """Whether polars reads a slice of a table without the rows before it: it skips row groups of a Parquet file."""
+def can_slice(table: pl.LazyFrame, total: int) -> bool:
+    """Whether polars reads a slice without the rows before it, or with few: it skips row groups of a Parquet file."""
+    if total > MOST:
+        return False
     plan = table.slice(1, 1).explain()
     return plan.count("Parquet SCAN") == 1 and "SLICE: Positive" in plan
 
 
-def slices(table: pl.LazyFrame, file: Path, total: int) -> Iterator[pl.DataFrame]:
-    """Read a table of `total` rows from a file; TableError if that changes meanwhile."""
-    version = _version(file)
-    rows = min(max(total // 20, ROWS[0]), ROWS[1])
+def slices(table: pl.LazyFrame, file: ParquetFile, total: int) -> Iterator[pl.DataFrame]:
+    """Read a table of `total` rows from a file; TableError if that has changed, or its row groups have other rows."""
+
+    def collect(part: pl.LazyFrame) -> pl.DataFrame:
+        try:
+            return part.collect()
+        finally:
+            file.check()
+
+    if collect(table.filter(pl.lit(True)).select(pl.len())).item() != total:  # a slice ends where the footer says
+        raise partial_read()
+    rows = min(max(total // SLICES, ROWS[0]), ROWS[1])
 
     def read(begin: int) -> pl.DataFrame:
-        try:
-            return table.slice(begin, rows).collect()
-        finally:
-            if _version(file) != version:
-                raise partial_read()
+        return collect(table.slice(begin, rows))
 
-    waiting: deque[Future[pl.DataFrame]] = deque()
+    if total <= rows:
+        yield read(0)
+        return
     with ThreadPoolExecutor(1) as reader:
-        for begin in range(0, total, rows):
-            waiting.append(reader.submit(read, begin))
-            if len(waiting) > 1:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        following = _begun(reader, partial(read, 0))
+        for begin in range(rows, total, rows):
+            waiting, following = following, _begun(reader, partial(read, begin))
+            yield waiting()
+        yield following()
 
 
-def _version(file: Path) -> tuple[int, ...]:
-    """Return what changes when a file is written, replaced or removed."""
+def _begun(reader: ThreadPoolExecutor, read: Callable[[], pl.DataFrame]) -> Callable[[], pl.DataFrame]:
+    """Begin to read, and return what waits for the result; at the exit of Python, when no thread starts, it reads."""
     try:
-        status = file.stat()
-    except OSError:
-        return ()
-    return status.st_ino, status.st_size, status.st_mtime_ns
+        return reader.submit(read).result
+    except RuntimeError:
+        return read
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
