@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -167,6 +168,6 @@ def test_only_a_local_parquet_file_is_one(file: Path, tmp_path: Path) -> None:
         assert found is not None
         assert found.path == file.resolve()
     (tmp_path / "folder.parquet").mkdir()
-    others = (tmp_path, tmp_path / "folder.parquet", tmp_path / "t.csv", "-", "s3://bucket/t.parquet", TABLE, [file])
-    others = (*others, "\0.parquet", "long" * 100 + ".parquet", tmp_path / "none.parquet")
+    others: list[Any] = [tmp_path, tmp_path / "folder.parquet", tmp_path / "t.csv", "-", TABLE, [file]]
+    others += ["s3://bucket/t.parquet", "\0.parquet", "long" * 100 + ".parquet", tmp_path / "none.parquet"]
     assert not any(parquet_file(source) for source in others)
