@@ -18,7 +18,7 @@ from steelyard.tables.sources.file_checks import partial_read
 
 SUFFIXES = (".parquet", ".pq")
 SLICES = 20
-ROWS = 100_000, 1_000_000  # of a slice, at least and at most
+ROWS = 2**18, 2**20  # of a slice, at least and at most: the row groups that polars and pyarrow write
 MOST = SLICES * ROWS[1]
 
 
@@ -68,7 +68,8 @@ def slices(table: pl.LazyFrame, file: ParquetFile, total: int) -> Iterator[pl.Da
 
     if collect(table.filter(pl.lit(True)).select(pl.len())).item() != total:  # a slice ends where the footer says
         raise partial_read()
-    rows = min(max(total // SLICES, ROWS[0]), ROWS[1])
+    groups = -(-total // SLICES // ROWS[0])
+    rows = min(max(groups, 1) * ROWS[0], ROWS[1])
 
     def read(begin: int) -> pl.DataFrame:
         return collect(table.slice(begin, rows))
