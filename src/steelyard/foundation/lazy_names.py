@@ -38,8 +38,8 @@ def quick_import(name: str) -> ModuleType:
     """Import a module in less CPU time.
 
     The garbage collector is off meanwhile: modules are not garbage, and it would search them several times. What was
-    imported counts as old afterwards, as if the collector had searched it. If numpy is imported, the idle threads of
-    its linear algebra sleep after 0.4 ms instead of 30 ms, unless the user has set this.
+    imported counts as old afterwards, as if the collector had searched it. If numpy is imported, idle threads of its
+    linear algebra soon sleep, unless the user has set when: by default they wait busily for long.
     """
     if name in sys.modules:
         return import_module(name)  # which waits if another thread is about it
