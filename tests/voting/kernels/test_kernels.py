@@ -26,6 +26,8 @@ from tests.committees import committee
 from tests.voting.test_similar_votes import sources_that_know, with_random_similarity
 
 MODULES = [kernels, *(import_module(f"steelyard.voting.kernels.{m.name}") for m in iter_modules(kernels.__path__))]
+for public in dir(kernels):
+    getattr(kernels, public)  # a name is in vars() once it was used
 LOOPS = [(module, name) for module in MODULES for name, item in vars(module).items() if hasattr(item, "py_func")]
 
 
@@ -147,3 +149,11 @@ def test_an_array_that_cannot_be_written_is_counted_by_the_same_loop() -> None:
             method.predict(pool)
         compiled.append([list(loop.by_kinds) for loop in loops])
     assert compiled[0] == compiled[1]
+
+
+def test_the_loops_that_are_replaced_by_their_source_are_all_that_there_are() -> None:
+    assert {name for module, name in LOOPS if module is kernels} >= set(dir(kernels)) - {
+        "QUANTIZER",
+        "compiled",
+        "read_only",
+    }
