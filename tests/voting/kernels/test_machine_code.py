@@ -93,7 +93,7 @@ def test_every_standalone_loop_of_a_vote_is_machine_code() -> None:
         (voter.fit(pool) if voter.learns else voter).predict(pool)
     loops = {name: loop for name, loop in vars(kernels).items() if isinstance(loop, StandaloneLoop)}
     used = {name: list(loop.by_kinds.values()) for name, loop in loops.items() if loop.by_kinds}
-    assert {"code_keys", "tally", "best_weights"} <= set(used)
+    assert {"code_texts", "tally", "best_weights"} <= set(used)
     assert all(isinstance(code, MachineCode) for codes in used.values() for code in codes)
 
 
